@@ -1,0 +1,189 @@
+/*
+ * run.h - one measured execution in one process, from options to result file.
+ *
+ *     abench_run_options o = ABENCH_RUN_OPTIONS_INIT;
+ *     abench_run *run;
+ *     abench_run_options_from_environment(&o, NULL);
+ *     if (abench_run_create(&o, &run) == ABENCH_OK &&
+ *         abench_run_play(run, "mixed:lanes=2", NULL) == ABENCH_OK)
+ *         abench_run_write(run, 1, ABENCH_FORMAT_JSONL);
+ *     abench_run_destroy(run);
+ *
+ * Around work of your own: abench_run_start, abench_run_phase..., abench_run_stop. Between start
+ * and stop the library calls no function of the malloc family.
+ *
+ * A program that honours the environment below is a harness; `allocbench run -- HARNESS` reads its
+ * result file in addition to what it measures from outside.
+ *
+ *   ALLOCBENCH_RESULT       path of the result file. The first process that creates it owns it; the
+ *                           variable is taken out of the environment, so children do not write it
+ *   ALLOCBENCH_NONCE        copied to the manifest: proof that this file answers this question
+ *   ALLOCBENCH_SEED         unsigned integer
+ *   ALLOCBENCH_LANES        unsigned integer
+ *   ALLOCBENCH_DURATION_MS  for harnesses with time-limited work; a tape is fixed work
+ *   ALLOCBENCH_WARMUP_MS    likewise
+ *   ALLOCBENCH_SLICE        operations a slice
+ *   ALLOCBENCH_SAMPLE_US    period of the memory timeline
+ *   ALLOCBENCH_TURN         "IN,OUT": two descriptors. The run writes one line "ready ..." to OUT
+ *                           when it could begin, then reads one byte from IN before each slice and
+ *                           writes "slice\n" to OUT after it: how a tool plays runs in lockstep
+ *
+ * Result file, schema 1: JSON Lines, one object a line, {"record": KIND, ...}. A file without its
+ * end record is a run that died. Readers skip kinds and keys that they do not know.
+ *
+ *   manifest  first: schema, library, name, nonce, unix_s, pid, command (list), workload,
+ *             plan_digest (16 hex digits), seed, lanes, touch, slice_operations, sample_us,
+ *             allocator {family, version, build_id, file, device, inode, mixed, static, others},
+ *             environment {NAME: VALUE of what steers an allocator}, host {...}
+ *   phase     at each phase's end: index (-1: the baseline, before anything), name, timed,
+ *             operations, time_ns (the timeline's clock), live_bytes, live_blocks, usable_bytes,
+ *             and memory {field: value} of the fields that could be read
+ *   reading   time_ns and the fields that could be read
+ *   slice     index, phase, operations, wall_ns, cpu_ns, busy_ns, wait_ns
+ *   metric    name, unit, direction ("lower", "higher", "none"), value
+ *   warning   message
+ *   end       work_digest and receipt {planned, executed, failed, bytes_requested,
+ *             live_bytes_end, live_blocks_end, checksum, checksum_planned, waits, wait_ns,
+ *             pause_ns, by_kind {KIND: [planned, executed]}}; both absent without a tape
+ */
+#ifndef ALLOCBENCH_RUN_H
+#define ALLOCBENCH_RUN_H
+
+#include <allocbench/allocator.h>
+#include <allocbench/base.h>
+#include <allocbench/sampler.h>
+#include <allocbench/tape.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ABENCH_FORMAT_JSONL 1u /* JSON Lines, schema version 1 */
+
+typedef struct abench_run_options {
+    uint32_t struct_size;
+    uint32_t lanes;       /* 0: what the workload says */
+    uint64_t seed;        /* any value */
+    uint64_t duration_ms; /* 0: not limited by time */
+    uint64_t warmup_ms;
+    uint64_t slice_operations; /* 0: 200000 */
+    uint32_t sample_us;        /* 0: 10000 */
+    int32_t turn_in;           /* both 0: not in lockstep */
+    int32_t turn_out;
+    uint32_t reserved;
+    const char *name;        /* of the run, for the manifest; NULL: the workload's spec */
+    const char *result_path; /* NULL: none; created by abench_run_create, must not exist */
+    const char *nonce;       /* NULL: none */
+    const abench_memory_hooks *hooks;
+} abench_run_options;
+
+#define ABENCH_RUN_OPTIONS_INIT                                                                    \
+    { sizeof(abench_run_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/* Sets struct_size, the rest to 0. Any thread. */
+ABENCH_API void abench_run_options_init(abench_run_options *options);
+
+/* Reads the variables above into *options and takes ALLOCBENCH_RESULT, _NONCE and _TURN out of the
+ * environment. The strings stay the environment's own. ABENCH_ERROR_SYNTAX names the variable in
+ * *error (may be NULL). Before any thread. */
+ABENCH_API abench_status abench_run_options_from_environment(abench_run_options *options,
+                                                             abench_error *error);
+
+typedef struct abench_run abench_run;
+
+/* A run that has not begun. With result_path the file is created (O_EXCL): when it is there
+ * already another process owns it, and this run writes none. options may be NULL. On failure *out
+ * is NULL. ABENCH_ERROR_ARGUMENT, _MEMORY, _SYSTEM. Any thread. */
+ABENCH_API abench_status abench_run_create(const abench_run_options *options, abench_run **out);
+
+/* Plays a workload of the catalogue against allocator (NULL: the process's malloc) from start to
+ * stop. Refused afterwards, with ABENCH_ERROR_RECEIPT, when the receipt is short. Blocks until
+ * done. One thread per object. */
+ABENCH_API abench_status abench_run_play(abench_run *run, const char *workload,
+                                         const abench_allocator *allocator);
+
+/* The same for a tape of your own. One thread per object. */
+ABENCH_API abench_status abench_run_play_tape(abench_run *run, const abench_tape *tape,
+                                              const abench_allocator *allocator);
+
+/* Takes the baseline reading, starts the clock and the sampler, for work that you do yourself, and
+ * begins a phase called "steady". One thread per object. */
+ABENCH_API abench_status abench_run_start(abench_run *run);
+
+/* Ends the phase before and begins the named one; takes a dear reading: call it while your threads
+ * stand. name as in abench_tape_builder_phase. One thread per object. */
+ABENCH_API abench_status abench_run_phase(abench_run *run, const char *name);
+
+/* Ends the last phase, stops the sampler and works out the metrics. One thread per object. */
+ABENCH_API abench_status abench_run_stop(abench_run *run);
+
+/* Writes the whole result to fd. With ABENCH_ERROR_SYSTEM the file is not whole: it lacks the end
+ * record that a reader asks for. Blocks. One thread per object. */
+ABENCH_API abench_status abench_run_write(abench_run *run, int32_t fd, uint32_t format);
+
+/* The last error of this run in detail. Lives as long as the run. One thread per object. */
+ABENCH_API const abench_error *abench_run_error(const abench_run *run);
+
+/* accepts NULL. One thread per object. */
+ABENCH_API void abench_run_destroy(abench_run *run);
+
+/* ---- metrics --------------------------------------------------------------------------------- */
+
+#define ABENCH_DIRECTION_NONE   0 /* neither is better */
+#define ABENCH_DIRECTION_LOWER  1 /* lower is better */
+#define ABENCH_DIRECTION_HIGHER 2
+
+/* A metric of the library. The strings are static. */
+typedef struct abench_metric_info {
+    uint32_t struct_size;
+    uint32_t direction;
+    const char *name;    /* "rss_per_live" */
+    const char *unit;    /* "bytes", "ns", "ratio", "count" */
+    const char *summary; /* one sentence with its formula */
+} abench_metric_info;
+
+#define ABENCH_METRIC_INFO_INIT                                                                    \
+    { sizeof(abench_metric_info), 0, 0, 0, 0 }
+
+/* Sets struct_size, the rest to 0. Any thread. */
+ABENCH_API void abench_metric_info_init(abench_metric_info *info);
+
+/* Metric index; ABENCH_ERROR_NOT_FOUND beyond the last. Any thread. */
+ABENCH_API abench_status abench_metric_at(uint32_t index, abench_metric_info *out);
+
+/* The value of a metric of a stopped run; ABENCH_ERROR_NOT_FOUND when there is none of that name or
+ * this run could not measure it (never a 0 in its place). One thread per object. */
+ABENCH_API abench_status abench_run_metric(const abench_run *run, const char *name, double *value);
+
+/* ---- the machine ----------------------------------------------------------------------------- */
+
+/* Facts about the machine that belong to a result; "" or 0 when they cannot be read. */
+typedef struct abench_host {
+    uint32_t struct_size;
+    uint32_t cpus_online;
+    uint32_t cpus_allowed; /* by affinity */
+    uint32_t page_bytes;
+    uint64_t memory_bytes;
+    uint64_t memory_limit_bytes; /* of the cgroup; 0: none */
+    char kernel[72];             /* release */
+    char machine[24];            /* x86_64 */
+    char cpu[72];                /* model name */
+    char libc[24];               /* glibc 2.36 */
+    char thp[16];                /* the word in brackets of transparent_hugepage/enabled */
+    char governor[24];
+    char hostname[72];
+} abench_host;
+
+#define ABENCH_HOST_INIT                                                                           \
+    { sizeof(abench_host), 0, 0, 0, 0, 0, "", "", "", "", "", "", "" }
+
+/* Sets struct_size, the rest to 0. Any thread. */
+ABENCH_API void abench_host_init(abench_host *host);
+
+/* Reads them. Allocates nothing. Any thread. */
+ABENCH_API abench_status abench_host_read(abench_host *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

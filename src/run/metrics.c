@@ -1,0 +1,251 @@
+/* metrics.c - the metrics of a run: their names, units and formulas, and the arithmetic. */
+#include <string.h>
+
+#include "base/options.h"
+#include "run/run.h"
+
+#define INFO_FIRST_RELEASE 32u
+
+_Static_assert(sizeof(abench_metric_info) == INFO_FIRST_RELEASE, "first release");
+
+enum {
+    TIME_PER_OPERATION,
+    OPERATIONS,
+    DURATION,
+    WALL,
+    CPU,
+    BUSY,
+    WAIT,
+    LIVE,
+    USABLE,
+    USABLE_PER_LIVE,
+    RSS,
+    RSS_PER_LIVE,
+    PSS,
+    PRIVATE_DIRTY,
+    LAZYFREE,
+    RSS_DRAINED,
+    RSS_PEAK,
+    RSS_MEDIAN,
+    RSS_BASELINE,
+    MINOR_FAULTS,
+    MAJOR_FAULTS,
+    METRICS
+};
+
+#define LOWER ABENCH_DIRECTION_LOWER
+#define NONE  ABENCH_DIRECTION_NONE
+
+/* "measured point": the end of the last timed phase. "own": the baseline reading taken off. */
+static const struct {
+    const char *name;
+    const char *unit;
+    uint32_t direction;
+    const char *summary;
+} metrics[METRICS] = {
+    [TIME_PER_OPERATION] = {"time_ns_per_operation", "ns", LOWER,
+                            "median over the slices of timed phases (the first of each apart) of "
+                            "thread CPU time at one lane, of wall time without waits summed over "
+                            "the lanes at more, by operation"},
+    [OPERATIONS] = {"operations", "count", NONE, "operations of the timed phases, over all lanes"},
+    [DURATION] = {"duration_ns", "ns", NONE, "the timeline's clock at the end of the run"},
+    [WALL] = {"wall_ns", "ns", LOWER, "wall time of the slices of timed phases"},
+    [CPU] = {"cpu_ns", "ns", LOWER, "thread CPU time of the same, over all lanes, waits included"},
+    [BUSY] = {"busy_ns", "ns", LOWER, "wall time of the same, over all lanes, without waits"},
+    [WAIT] = {"wait_ns", "ns", NONE, "time in which lanes waited for each other in them"},
+    [LIVE] = {"live_bytes", "bytes", NONE,
+              "bytes requested and not freed, at the end of the last "
+              "timed phase"},
+    [USABLE] = {"usable_bytes", "bytes", LOWER, "sum of malloc_usable_size over the same blocks"},
+    [USABLE_PER_LIVE] = {"usable_per_live", "ratio", LOWER,
+                         "usable_bytes / live_bytes: internal fragmentation"},
+    [RSS] = {"rss_bytes", "bytes", LOWER,
+             "RSS at the end of the last timed phase less the baseline"},
+    [RSS_PER_LIVE] = {"rss_per_live", "ratio", LOWER, "rss_bytes / live_bytes: all fragmentation"},
+    [PSS] = {"pss_bytes", "bytes", LOWER, "PSS at the same point less the baseline"},
+    [PRIVATE_DIRTY] = {"private_dirty_bytes", "bytes", LOWER,
+                       "private dirty pages at the same point less the baseline"},
+    [LAZYFREE] = {"lazyfree_bytes", "bytes", NONE,
+                  "pages at the same point that are in RSS but given back (MADV_FREE)"},
+    [RSS_DRAINED] = {"rss_drained_bytes", "bytes", LOWER,
+                     "RSS at the end of the run, everything freed, less the baseline"},
+    [RSS_PEAK] = {"rss_peak_bytes", "bytes", LOWER, "VmHWM at the end less the baseline RSS"},
+    [RSS_MEDIAN] = {"rss_median_bytes", "bytes", LOWER,
+                    "median RSS of the timeline less the baseline"},
+    [RSS_BASELINE] = {"rss_baseline_bytes", "bytes", NONE,
+                      "RSS before the work: program, library and tape"},
+    [MINOR_FAULTS] = {"minor_faults", "count", LOWER, "minor faults from baseline to end"},
+    [MAJOR_FAULTS] = {"major_faults", "count", LOWER, "major faults from baseline to end"},
+};
+
+_Static_assert(METRICS <= RUN_METRICS_MAX, "a bit for each");
+
+void abench_metric_info_init(abench_metric_info *info) {
+    memset(info, 0, sizeof *info);
+    info->struct_size = sizeof *info;
+}
+
+abench_status abench_metric_at(uint32_t index, abench_metric_info *out) {
+    abench_metric_info info = ABENCH_METRIC_INFO_INIT;
+
+    if (index >= METRICS)
+        return ABENCH_ERROR_NOT_FOUND;
+    info.direction = metrics[index].direction;
+    info.name = metrics[index].name;
+    info.unit = metrics[index].unit;
+    info.summary = metrics[index].summary;
+    return abench__options_write(out, &info, sizeof info, INFO_FIRST_RELEASE);
+}
+
+abench_status abench_run_metric(const abench_run *run, const char *name, double *value) {
+    if (run->state != RUN_STOPPED)
+        return ABENCH_ERROR_STATE;
+    for (uint32_t at = 0; at < METRICS; at++)
+        if (strcmp(metrics[at].name, name) == 0 && (run->metrics_valid >> at & 1) != 0) {
+            *value = run->metrics[at];
+            return ABENCH_OK;
+        }
+    return ABENCH_ERROR_NOT_FOUND;
+}
+
+static void set(abench_run *run, uint32_t metric, double value) {
+    run->metrics[metric] = value;
+    run->metrics_valid |= 1u << metric;
+}
+
+/* ---- medians --------------------------------------------------------------------------------- */
+
+static void sift_down(double *values, uint32_t root, uint32_t count) {
+    for (;;) {
+        uint32_t child = 2 * root + 1;
+        double kept;
+        if (child >= count)
+            return;
+        if (child + 1 < count && values[child] < values[child + 1])
+            child++;
+        if (values[root] >= values[child])
+            return;
+        kept = values[root];
+        values[root] = values[child];
+        values[child] = kept;
+        root = child;
+    }
+}
+
+/* Heapsort: qsort allocates. */
+static double median(double *values, uint32_t count) {
+    for (uint32_t root = count / 2; root-- > 0;)
+        sift_down(values, root, count);
+    for (uint32_t left = count; left-- > 1;) {
+        const double kept = values[0];
+        values[0] = values[left];
+        values[left] = kept;
+        sift_down(values, 0, left);
+    }
+    return count % 2 != 0 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+/* ---- the arithmetic -------------------------------------------------------------------------- */
+
+static int is_timed(const abench_run *run, const abench_slice *slice) {
+    return run->phases[slice->phase + 1].timed != 0; /* 0 is the baseline */
+}
+
+static void work_out_times(abench_run *run) {
+    double operations = 0, wall = 0, cpu = 0, busy = 0, wait = 0;
+    uint32_t count = 0, slices = 0;
+
+    for (uint32_t at = 0; at < run->slices_count; at++) {
+        const abench_slice *slice = &run->slices[at];
+        const int first = at == 0 || run->slices[at - 1].phase != slice->phase;
+        const int only = at + 1 == run->slices_count || run->slices[at + 1].phase != slice->phase;
+        if (!is_timed(run, slice) || slice->operations == 0)
+            continue;
+        slices++;
+        operations += (double)slice->operations;
+        wall += (double)slice->wall_ns;
+        cpu += (double)slice->cpu_ns;
+        busy += (double)slice->busy_ns;
+        wait += (double)slice->wait_ns;
+        if (!first || only)
+            run->scratch[count++] = (double)(run->lanes == 1 ? slice->cpu_ns : slice->busy_ns) /
+                                    (double)slice->operations;
+    }
+    if (slices == 0)
+        return;
+    set(run, OPERATIONS, operations);
+    set(run, WALL, wall);
+    set(run, CPU, cpu);
+    set(run, BUSY, busy);
+    set(run, WAIT, wait);
+    if (count > 0)
+        set(run, TIME_PER_OPERATION, median(run->scratch, count));
+}
+
+/* value - base of a field that both readings have. */
+static void set_growth(abench_run *run, uint32_t metric, uint32_t bits, const abench_memory *at,
+                       const abench_memory *base, uint64_t value, uint64_t base_value) {
+    if ((at->valid & base->valid & bits) == bits)
+        set(run, metric, (double)value - (double)base_value);
+}
+
+static void work_out_point(abench_run *run, const abench__run_phase *point) {
+    const abench_memory *m = &point->memory, *base = &run->phases[0].memory;
+
+    if (run->has_tape) {
+        set(run, LIVE, (double)point->live_bytes);
+        if (point->has_usable)
+            set(run, USABLE, (double)point->usable_bytes);
+        if (point->has_usable && point->live_bytes > 0)
+            set(run, USABLE_PER_LIVE, (double)point->usable_bytes / (double)point->live_bytes);
+    }
+    set_growth(run, RSS, ABENCH_MEMORY_RSS, m, base, m->rss_bytes, base->rss_bytes);
+    set_growth(run, PSS, ABENCH_MEMORY_PSS, m, base, m->pss_bytes, base->pss_bytes);
+    set_growth(run, PRIVATE_DIRTY, ABENCH_MEMORY_PRIVATE_DIRTY, m, base, m->private_dirty_bytes,
+               base->private_dirty_bytes);
+    if (m->valid & ABENCH_MEMORY_LAZYFREE)
+        set(run, LAZYFREE, (double)m->lazyfree_bytes);
+    if (run->has_tape && point->live_bytes > 0 && (run->metrics_valid >> RSS & 1) != 0)
+        set(run, RSS_PER_LIVE, run->metrics[RSS] / (double)point->live_bytes);
+}
+
+static void work_out_timeline(abench_run *run) {
+    const abench_memory *base = &run->phases[0].memory;
+    const uint32_t readings = abench_sampler_count(run->sampler);
+    uint32_t count = 0;
+
+    for (uint32_t at = 0; at < readings && count < run->scratch_bytes / sizeof(double); at++) {
+        abench_memory reading;
+        abench_memory_init(&reading);
+        if (abench_sampler_at(run->sampler, at, &reading) == ABENCH_OK &&
+            (reading.valid & ABENCH_MEMORY_RSS))
+            run->scratch[count++] = (double)reading.rss_bytes;
+    }
+    if (count > 0 && (base->valid & ABENCH_MEMORY_RSS))
+        set(run, RSS_MEDIAN, median(run->scratch, count) - (double)base->rss_bytes);
+}
+
+void abench__run_work_out(abench_run *run) {
+    const abench__run_phase *point = NULL, *end = &run->phases[run->phases_count - 1];
+    const abench_memory *base = &run->phases[0].memory, *last = &end->memory;
+
+    work_out_times(run);
+    for (uint32_t at = 1; at < run->phases_count; at++)
+        if (run->phases[at].timed)
+            point = &run->phases[at];
+    if (point != NULL)
+        work_out_point(run, point);
+    if (run->has_tape)
+        set_growth(run, RSS_DRAINED, ABENCH_MEMORY_RSS, last, base, last->rss_bytes,
+                   base->rss_bytes);
+    set_growth(run, RSS_PEAK, ABENCH_MEMORY_RSS | ABENCH_MEMORY_HWM, last, base, last->hwm_bytes,
+               base->rss_bytes);
+    set_growth(run, MINOR_FAULTS, ABENCH_MEMORY_MINOR_FAULTS, last, base, last->minor_faults,
+               base->minor_faults);
+    set_growth(run, MAJOR_FAULTS, ABENCH_MEMORY_MAJOR_FAULTS, last, base, last->major_faults,
+               base->major_faults);
+    if (base->valid & ABENCH_MEMORY_RSS)
+        set(run, RSS_BASELINE, (double)base->rss_bytes);
+    set(run, DURATION, (double)abench_sampler_time_ns(run->sampler));
+    work_out_timeline(run);
+}

@@ -1,0 +1,79 @@
+/* options.c - a run's options, and the environment that sets them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <allocbench/run.h>
+
+#include "base/text.h"
+
+void abench_run_options_init(abench_run_options *options) {
+    memset(options, 0, sizeof *options);
+    options->struct_size = sizeof *options;
+}
+
+static abench_status bad_variable(abench_error *error, const char *name, const char *value,
+                                  const char *wanted) {
+    return abench__fail(error, ABENCH_ERROR_SYNTAX, "%s='%.64s': %s is wanted", name, value,
+                        wanted);
+}
+
+/* Reads an unsigned integer up to limit; leaves *value alone when the variable is not set. */
+static abench_status read_integer(const char *name, uint64_t limit, uint64_t *value,
+                                  abench_error *error) {
+    const char *text = getenv(name);
+    const char *at = text;
+    uint64_t number;
+
+    if (text == NULL || text[0] == '\0')
+        return ABENCH_OK;
+    if (!abench__parse_u64(&at, &number) || *at != '\0' || number > limit)
+        return bad_variable(error, name, text, "a whole number that fits");
+    *value = number;
+    return ABENCH_OK;
+}
+
+static abench_status read_turn(abench_run_options *options, abench_error *error) {
+    const char *text = getenv("ALLOCBENCH_TURN");
+    const char *at = text;
+    uint64_t in, out;
+
+    if (text == NULL || text[0] == '\0')
+        return ABENCH_OK;
+    if (!abench__parse_u64(&at, &in) || *at++ != ',' || !abench__parse_u64(&at, &out) ||
+        *at != '\0' || in > INT32_MAX || out > INT32_MAX || in == out)
+        return bad_variable(error, "ALLOCBENCH_TURN", text, "two descriptors, IN,OUT");
+    options->turn_in = (int32_t)in;
+    options->turn_out = (int32_t)out;
+    unsetenv("ALLOCBENCH_TURN");
+    return ABENCH_OK;
+}
+
+abench_status abench_run_options_from_environment(abench_run_options *options,
+                                                  abench_error *error) {
+    uint64_t lanes = options->lanes, sample_us = options->sample_us;
+    abench_status status = read_integer("ALLOCBENCH_SEED", UINT64_MAX, &options->seed, error);
+
+    if (status == ABENCH_OK)
+        status = read_integer("ALLOCBENCH_LANES", ABENCH_LANES_MAX, &lanes, error);
+    if (status == ABENCH_OK)
+        status = read_integer("ALLOCBENCH_DURATION_MS", UINT64_MAX, &options->duration_ms, error);
+    if (status == ABENCH_OK)
+        status = read_integer("ALLOCBENCH_WARMUP_MS", UINT64_MAX, &options->warmup_ms, error);
+    if (status == ABENCH_OK)
+        status = read_integer("ALLOCBENCH_SLICE", UINT64_MAX, &options->slice_operations, error);
+    if (status == ABENCH_OK)
+        status = read_integer("ALLOCBENCH_SAMPLE_US", UINT32_MAX, &sample_us, error);
+    if (status == ABENCH_OK)
+        status = read_turn(options, error);
+    if (status != ABENCH_OK)
+        return status;
+    options->lanes = (uint32_t)lanes;
+    options->sample_us = (uint32_t)sample_us;
+    if (getenv("ALLOCBENCH_RESULT") != NULL) {
+        options->result_path = getenv("ALLOCBENCH_RESULT");
+        options->nonce = getenv("ALLOCBENCH_NONCE");
+        unsetenv("ALLOCBENCH_RESULT"); /* the string itself stays where it is */
+        unsetenv("ALLOCBENCH_NONCE");
+    }
+    return ABENCH_OK;
+}

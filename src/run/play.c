@@ -1,0 +1,180 @@
+/* play.c - playing a tape in a run: marks become phases, slices are kept, turns are awaited. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <allocbench/workload.h>
+
+#include "base/text.h"
+#include "run/run.h"
+
+/* ---- turns: a tool that plays several runs in lockstep --------------------------------------- */
+
+static int in_lockstep(const abench_run *run) {
+    return run->options.turn_in != 0 || run->options.turn_out != 0;
+}
+
+static int tell(const abench_run *run, const char *line) {
+    const size_t length = strlen(line);
+    ssize_t written;
+
+    do
+        written = write(run->options.turn_out, line, length);
+    while (written < 0 && errno == EINTR);
+    return written == (ssize_t)length;
+}
+
+/* Waits until it is this run's turn. 0: the tool is gone. */
+static int await_turn(const abench_run *run) {
+    char byte;
+    ssize_t got;
+
+    do
+        got = read(run->options.turn_in, &byte, 1);
+    while (got < 0 && errno == EINTR);
+    return got == 1;
+}
+
+/* Says that the run could begin, and what the tool must know to plan the round. */
+static int tell_ready(const abench_run *run) {
+    abench_tape_summary summary = ABENCH_TAPE_SUMMARY_INIT;
+    char line[128];
+    abench__text text;
+
+    abench_tape_get_summary(run->tape, &summary);
+    abench__text_init(&text, line, sizeof line);
+    abench__text_printf(
+        &text, "ready %llu %llu %llu\n", (unsigned long long)summary.live_bytes_peak,
+        (unsigned long long)summary.memory_bytes, (unsigned long long)run->slices_capacity);
+    return tell(run, line);
+}
+
+/* Both return what a callback returns: 0, or non-zero to stop the play. */
+static int32_t begin_turn(abench_run *run) {
+    if (in_lockstep(run) && !await_turn(run))
+        return 1;
+    return abench_sampler_start(run->sampler) == ABENCH_OK ? 0 : 1;
+}
+
+static int32_t end_turn(abench_run *run) {
+    if (abench_sampler_stop(run->sampler) != ABENCH_OK)
+        return 1;
+    return in_lockstep(run) && !tell(run, "slice\n");
+}
+
+/* ---- callbacks of the player ----------------------------------------------------------------- */
+
+static int32_t on_begin(abench_run *run) {
+    if (abench__run_end_phase(run, "baseline") == NULL)
+        return 1;
+    if (in_lockstep(run) && !tell_ready(run))
+        return 1;
+    return begin_turn(run);
+}
+
+static int32_t on_mark(const abench_mark *mark, void *user) {
+    abench_run *run = user;
+    abench_phase info = ABENCH_PHASE_INIT;
+    abench__run_phase *phase;
+
+    if (mark->begin)
+        return on_begin(run);
+    abench_tape_phase_at(run->tape, mark->phase, &info);
+    phase = abench__run_end_phase(run, info.name);
+    if (phase == NULL)
+        return 1;
+    phase->timed = (info.flags & ABENCH_PHASE_TIMED) != 0;
+    phase->operations = info.operations;
+    phase->live_bytes = mark->live_bytes;
+    phase->live_blocks = mark->live_blocks;
+    phase->has_usable = abench_mark_usable(mark, &phase->usable_bytes) == ABENCH_OK;
+    return 0;
+}
+
+static int32_t on_slice(const abench_slice *slice, void *user) {
+    abench_run *run = user;
+
+    if (run->slices_count < run->slices_capacity)
+        run->slices[run->slices_count++] = *slice;
+    if (slice->last)
+        return abench_sampler_stop(run->sampler) == ABENCH_OK ? 0 : 1;
+    if (!in_lockstep(run))
+        return 0;
+    return end_turn(run) != 0 ? 1 : begin_turn(run);
+}
+
+/* ---- the play -------------------------------------------------------------------------------- */
+
+/* No phase has more slices than its operations allow, and each has at least one. */
+static abench_status make_room_for_slices(abench_run *run, const abench_tape *tape) {
+    abench_phase info = ABENCH_PHASE_INIT;
+
+    run->slices_capacity = 0;
+    for (uint32_t at = 0; abench_tape_phase_at(tape, at, &info) == ABENCH_OK; at++)
+        run->slices_capacity += info.operations / run->options.slice_operations + 2;
+    run->slices_bytes = run->slices_capacity * sizeof(abench_slice);
+    run->slices = abench__map(&run->hooks, run->slices_bytes, 1);
+    return run->slices == NULL ? abench__fail(&run->error, ABENCH_ERROR_MEMORY, "no memory")
+                               : ABENCH_OK;
+}
+
+static void warn_of_lockstep(abench_run *run, const abench_tape_summary *summary) {
+    if (summary->cross_lane_frees > 0 && summary->by_kind[ABENCH_OP_BARRIER] > 0)
+        abench__run_warn(run, "the lanes move from barrier to barrier: rank this workload by "
+                              "memory, not by time");
+}
+
+abench_status abench_run_play_tape(abench_run *run, const abench_tape *tape,
+                                   const abench_allocator *allocator) {
+    abench_player_options options = ABENCH_PLAYER_OPTIONS_INIT;
+    abench_tape_summary summary = ABENCH_TAPE_SUMMARY_INIT;
+    abench_status status;
+
+    if (run->state != RUN_NEW)
+        return abench__fail(&run->error, ABENCH_ERROR_STATE, "a run runs once: make another");
+    abench_tape_get_summary(tape, &summary);
+    run->tape = tape;
+    run->has_tape = 1;
+    run->lanes = summary.lanes;
+    run->touch = summary.touch;
+    run->has_allocator = allocator != NULL;
+    status = make_room_for_slices(run, tape);
+    if (status == ABENCH_OK)
+        status = abench__run_prepare(run);
+    if (status == ABENCH_OK) {
+        warn_of_lockstep(run, &summary);
+        options.slice_operations = run->options.slice_operations;
+        options.hooks = run->options.hooks;
+        options.slice = on_slice;
+        options.mark = on_mark;
+        options.user = run;
+        abench_receipt_init(&run->receipt);
+        status = abench_play(tape, allocator, &options, &run->receipt, &run->error);
+    }
+    run->tape = NULL;
+    if (status == ABENCH_OK)
+        status = abench__run_finish(run);
+    if (status != ABENCH_OK)
+        run->state = RUN_FAILED;
+    return status;
+}
+
+abench_status abench_run_play(abench_run *run, const char *spec,
+                              const abench_allocator *allocator) {
+    abench_workload *workload = NULL;
+    abench_tape *tape = NULL;
+    abench_status status;
+
+    status =
+        abench_workload_parse(spec, run->options.seed, run->options.lanes, &workload, &run->error);
+    if (status == ABENCH_OK)
+        status = abench_workload_tape(workload, run->options.hooks, &tape, &run->error);
+    if (status == ABENCH_OK) {
+        abench__copy(run->workload, sizeof run->workload, abench_workload_spec(workload));
+        run->plan_digest = abench_workload_plan_digest(workload);
+        status = abench_run_play_tape(run, tape, allocator);
+    }
+    abench_tape_destroy(tape);
+    abench_workload_destroy(workload);
+    return status;
+}

@@ -1,0 +1,254 @@
+/* run.c - a run's life: create, start, phases, stop, write, destroy. play.c plays tapes in it. */
+#include "run/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/options.h"
+#include "base/text.h"
+
+#define OPTIONS_FIRST_RELEASE 88u
+#define SLICE_PRESET          200000u
+#define SAMPLE_PRESET_US      10000u
+#define ALL_TIERS             (ABENCH_TIER_STATM | ABENCH_TIER_STATUS | ABENCH_TIER_ROLLUP | ABENCH_TIER_FAULTS)
+
+_Static_assert(sizeof(abench_run_options) == OPTIONS_FIRST_RELEASE, "first release");
+
+/* ---- create and destroy ---------------------------------------------------------------------- */
+
+/* Creates the result file. That it is there already is no error: another process owns it. */
+static abench_status claim_result(abench_run *run, const char *path) {
+    run->result_fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+    return run->result_fd < 0 && errno != EEXIST ? ABENCH_ERROR_SYSTEM : ABENCH_OK;
+}
+
+abench_status abench_run_create(const abench_run_options *options, abench_run **out) {
+    abench_run_options o = ABENCH_RUN_OPTIONS_INIT;
+    abench_memory_hooks hooks;
+    abench_run *run;
+    abench_status status;
+
+    *out = NULL;
+    status = abench__options_read(&o, sizeof o, options, OPTIONS_FIRST_RELEASE);
+    if (status == ABENCH_OK)
+        status = abench__hooks_copy(o.hooks, &hooks);
+    if (status == ABENCH_OK && (o.lanes > ABENCH_LANES_MAX || o.turn_in < 0 || o.turn_out < 0))
+        status = ABENCH_ERROR_ARGUMENT;
+    if (status != ABENCH_OK)
+        return status;
+    run = abench__map(&hooks, sizeof *run, 1);
+    if (run == NULL)
+        return ABENCH_ERROR_MEMORY;
+    run->hooks = hooks;
+    run->bytes = sizeof *run;
+    run->options = o;
+    run->options.hooks = hooks.map == NULL ? NULL : &run->hooks;
+    if (run->options.slice_operations == 0)
+        run->options.slice_operations = SLICE_PRESET;
+    if (run->options.sample_us == 0)
+        run->options.sample_us = SAMPLE_PRESET_US;
+    run->lanes = o.lanes;
+    run->result_fd = -1;
+    abench_error_init(&run->error);
+    abench__copy(run->name, sizeof run->name, o.name == NULL ? "" : o.name);
+    abench__copy(run->nonce, sizeof run->nonce, o.nonce == NULL ? "" : o.nonce);
+    run->options.name = run->name;
+    run->options.nonce = run->nonce;
+    if (o.result_path != NULL)
+        status = claim_result(run, o.result_path);
+    run->options.result_path = NULL; /* it is open now, and the string is the caller's */
+    if (status != ABENCH_OK) {
+        abench_run_destroy(run);
+        return status;
+    }
+    *out = run;
+    return ABENCH_OK;
+}
+
+void abench_run_destroy(abench_run *run) {
+    abench_memory_hooks hooks;
+
+    if (run == NULL)
+        return;
+    hooks = run->hooks;
+    abench_sampler_destroy(run->sampler);
+    abench_memory_reader_destroy(run->reader);
+    abench__unmap(&hooks, run->slices, run->slices_bytes);
+    abench__unmap(&hooks, run->scratch, run->scratch_bytes);
+    if (run->result_fd >= 0)
+        close(run->result_fd);
+    abench__unmap(&hooks, run, run->bytes);
+}
+
+const abench_error *abench_run_error(const abench_run *run) {
+    return &run->error;
+}
+
+void abench__run_warn(abench_run *run, const char *format, ...) {
+    va_list list;
+
+    if (run->warnings_count == RUN_WARNINGS_MAX)
+        return;
+    va_start(list, format);
+    vsnprintf(run->warnings[run->warnings_count++], sizeof run->warnings[0], format, list);
+    va_end(list);
+}
+
+/* ---- start ----------------------------------------------------------------------------------- */
+
+/* Sets VmHWM and the kernel's other peaks to what is now (Documentation/filesystems/proc.rst,
+ * clear_refs, value 5): the peak is the run's own. */
+static int reset_peak(void) {
+    const int fd = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
+    int done;
+
+    if (fd < 0)
+        return 0;
+    done = write(fd, "5", 1) == 1;
+    close(fd);
+    return done;
+}
+
+static abench_status make_instruments(abench_run *run) {
+    abench_sampler_options options = ABENCH_SAMPLER_OPTIONS_INIT;
+    abench_status status = abench_memory_reader_create(0, &run->reader);
+
+    if (status != ABENCH_OK)
+        return abench__fail(&run->error, status, "this process's memory cannot be read: %s",
+                            abench_status_message(status));
+    options.period_us = run->options.sample_us;
+    options.hooks = run->options.hooks;
+    status = abench_sampler_create(&options, &run->sampler);
+    if (status != ABENCH_OK)
+        return abench__fail(&run->error, status, "the sampler cannot start: %s",
+                            abench_status_message(status));
+    /* Scratch for medians: as many as there can be slices or readings. */
+    run->scratch_bytes =
+        (run->slices_capacity > 8192 ? run->slices_capacity : 8192) * sizeof(double);
+    run->scratch = abench__map(&run->hooks, run->scratch_bytes, 1);
+    if (run->scratch == NULL)
+        return abench__fail(&run->error, ABENCH_ERROR_MEMORY, "no memory for the run");
+    return ABENCH_OK;
+}
+
+abench_status abench__run_prepare(abench_run *run) {
+    struct timespec now;
+    abench_status status;
+
+    if (run->state != RUN_NEW)
+        return abench__fail(&run->error, ABENCH_ERROR_STATE, "a run runs once: make another");
+    run->state = RUN_RUNNING;
+    clock_gettime(CLOCK_REALTIME, &now);
+    run->unix_s = (uint64_t)now.tv_sec;
+    abench_host_init(&run->host);
+    abench_host_read(&run->host);
+    abench_identity_init(&run->identity);
+    status = abench_allocator_identify(&run->identity);
+    if (status != ABENCH_OK)
+        return abench__fail(&run->error, status, "who serves malloc could not be found out");
+    if (run->identity.flags & ABENCH_IDENTITY_MIXED)
+        abench__run_warn(run, "malloc is served by more than one object: %.150s",
+                         run->identity.others);
+    status = make_instruments(run);
+    if (status != ABENCH_OK)
+        return status;
+    if (run->result_fd >= 0) {
+        status = abench__run_write_manifest(run, run->result_fd, &run->error);
+        if (status != ABENCH_OK)
+            return status;
+    }
+    if (!reset_peak())
+        abench__run_warn(run, "VmHWM could not be reset: the peak may be older than the run");
+    return ABENCH_OK;
+}
+
+/* ---- phases ---------------------------------------------------------------------------------- */
+
+abench__run_phase *abench__run_end_phase(abench_run *run, const char *name) {
+    abench__run_phase *phase;
+
+    if (run->phases_count == RUN_PHASES_MAX)
+        return NULL;
+    phase = &run->phases[run->phases_count++];
+    abench__copy(phase->name, sizeof phase->name, name);
+    phase->time_ns = abench_sampler_time_ns(run->sampler);
+    abench_memory_init(&phase->memory);
+    abench_memory_reader_read(run->reader, ALL_TIERS, &phase->memory);
+    return phase;
+}
+
+abench_status abench_run_start(abench_run *run) {
+    abench_status status = abench__run_prepare(run);
+
+    if (status == ABENCH_OK) {
+        abench__run_end_phase(run, "baseline");
+        abench__copy(run->phase_open, sizeof run->phase_open, "steady");
+        status = abench_sampler_start(run->sampler);
+    }
+    if (status != ABENCH_OK)
+        run->state = RUN_FAILED;
+    return status;
+}
+
+static abench_status end_open_phase(abench_run *run) {
+    abench__run_phase *phase;
+
+    if (run->state != RUN_RUNNING)
+        return abench__fail(&run->error, ABENCH_ERROR_STATE, "the run is not running");
+    phase = abench__run_end_phase(run, run->phase_open);
+    if (phase == NULL)
+        return abench__fail(&run->error, ABENCH_ERROR_LIMIT, "more than %d phases",
+                            ABENCH_PHASES_MAX);
+    phase->timed = 1;
+    return ABENCH_OK;
+}
+
+abench_status abench_run_phase(abench_run *run, const char *name) {
+    const size_t length = name == NULL ? 0 : strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-");
+    abench_status status;
+
+    if (length == 0 || name[length] != '\0' || length >= sizeof run->phase_open)
+        return abench__fail(&run->error, ABENCH_ERROR_ARGUMENT,
+                            "a phase's name is 1 to 31 of a-z, 0-9 and '-'");
+    status = end_open_phase(run);
+    abench__copy(run->phase_open, sizeof run->phase_open, name);
+    return status;
+}
+
+abench_status abench__run_finish(abench_run *run) {
+    abench_status status;
+
+    run->state = RUN_STOPPED;
+    abench__run_work_out(run);
+    if (run->result_fd < 0)
+        return ABENCH_OK;
+    status = abench__run_write_rest(run, run->result_fd, &run->error);
+    if (close(run->result_fd) != 0 && status == ABENCH_OK)
+        status = abench__fail_errno(&run->error, errno, "the result file cannot be closed");
+    run->result_fd = -1;
+    return status;
+}
+
+abench_status abench_run_stop(abench_run *run) {
+    abench_status status = end_open_phase(run);
+
+    if (status == ABENCH_OK)
+        status = abench_sampler_stop(run->sampler);
+    return status != ABENCH_OK ? status : abench__run_finish(run);
+}
+
+abench_status abench_run_write(abench_run *run, int32_t fd, uint32_t format) {
+    abench_status status;
+
+    if (format != ABENCH_FORMAT_JSONL)
+        return abench__fail(&run->error, ABENCH_ERROR_ARGUMENT, "there is no format %u", format);
+    if (run->state != RUN_STOPPED)
+        return abench__fail(&run->error, ABENCH_ERROR_STATE, "the run has no result");
+    status = abench__run_write_manifest(run, fd, &run->error);
+    return status != ABENCH_OK ? status : abench__run_write_rest(run, fd, &run->error);
+}

@@ -1,0 +1,276 @@
+/*
+ * lane.c - the loop that is timed.
+ *
+ * Two kinds of operation make nearly all of a tape, malloc and free; they are played here with
+ * their counts in registers. Everything else goes through play_rare. The loop is instantiated once
+ * for each touch, so that a block's touch costs no decision.
+ */
+#include "tape/lane.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "base/text.h"
+#include "tape/wait.h"
+#include "tape/word.h"
+
+#define POINTER_MASK (((uint64_t)1 << 48) - 1)
+#define ALWAYS       static inline __attribute__((always_inline))
+
+/* Kind, extended and shared: what the loop dispatches on. */
+#define SHAPE_SHIFT                      57
+#define SHAPE(kind, extended, is_shared) ((kind) << 2 | (extended) << 1 | (is_shared))
+
+/* Stores that the compiler must keep; size is above 0. */
+ALWAYS void touch_block(unsigned char *block, uint64_t size, uint8_t byte, uint32_t touch) {
+    volatile unsigned char *bytes = block;
+
+    if (touch == ABENCH_TOUCH_FIRST)
+        bytes[0] = byte;
+    else if (touch == ABENCH_TOUCH_PAGES)
+        for (uint64_t at = 0; at < size; at += 4096)
+            bytes[at] = byte;
+    else if (touch == ABENCH_TOUCH_ALL)
+        memset(block, byte, size);
+}
+
+static uint64_t packed_shared(abench__lane *lane, void *block, uint32_t generation) {
+    const uint64_t address = (uint64_t)(uintptr_t)block;
+
+    if ((address & ~POINTER_MASK) != 0)
+        abench__play_fail(
+            lane->play, ABENCH_ERROR_UNSUPPORTED,
+            "the allocator returned an address above 2^48, which a shared slot cannot "
+            "hold");
+    return (uint64_t)(generation & 0xffff) << 48 | (address & POINTER_MASK);
+}
+
+/* The word of a shared slot once it has the wanted generation; 0: given up. */
+ALWAYS uint64_t shared_word(abench__lane *lane, uint32_t slot, uint32_t generation, uint32_t what) {
+    const uint64_t word = atomic_load_explicit(&lane->shared[slot], memory_order_acquire);
+
+    if (__builtin_expect(word >> 48 == (generation & 0xffff), 1))
+        return word;
+    return abench__wait_slot(lane, slot, generation & 0xffff, what);
+}
+
+static unsigned char *pointer_of(uint64_t word) {
+    return (unsigned char *)(uintptr_t)(word & POINTER_MASK); /* NOLINT: that is the format */
+}
+
+/* ---- what is rare ---------------------------------------------------------------------------- */
+
+static unsigned char *call_allocator(const abench_allocator *a, const abench__op *op,
+                                     unsigned char *old) {
+    const size_t size = (size_t)op->size;
+
+    switch (op->kind) {
+    case ABENCH_OP_CALLOC:
+        return a->calloc(1, size);
+    case ABENCH_OP_ALIGNED_ALLOC:
+        return a->aligned_alloc((size_t)1 << op->alignment_log2, size);
+    case ABENCH_OP_REALLOC:
+        return a->realloc(old, size);
+    default:
+        return a->malloc(size);
+    }
+}
+
+static void allocate(abench__lane *lane, const abench__op *op, uint32_t touch) {
+    const int moves = op->kind == ABENCH_OP_REALLOC;
+    unsigned char *old = NULL, *block;
+    uint8_t first = 0; /* what must be at the block's start before it is touched */
+
+    if (op->shared) {
+        const uint64_t word = shared_word(lane, op->slot, op->generation - (moves ? 2 : 1),
+                                          moves ? WAIT_ALLOCATED : WAIT_FREED);
+        if (atomic_load_explicit(&lane->play->abort, memory_order_relaxed))
+            return;
+        old = pointer_of(word);
+    } else if (moves) {
+        old = lane->slots[op->slot];
+    }
+    block = call_allocator(&lane->play->allocator, op, old);
+    if (block == NULL && op->size > 0) {
+        lane->failed++;
+        block = old; /* a realloc that fails leaves the block as it was */
+    } else if (op->size > 0 && touch != ABENCH_TOUCH_NOTHING) {
+        if ((moves && !op->empty) || op->kind == ABENCH_OP_CALLOC)
+            first = block[0];
+        touch_block(block, op->size, (uint8_t)(op->size ^ op->slot), touch);
+    }
+    lane->checksum += first;
+    lane->bytes += op->size;
+    lane->executed[op->kind]++;
+    if (op->shared)
+        atomic_store_explicit(&lane->shared[op->slot], packed_shared(lane, block, op->generation),
+                              memory_order_release);
+    else
+        lane->slots[op->slot] = block;
+}
+
+static void release(abench__lane *lane, const abench__op *op, uint32_t touch) {
+    const abench_allocator *a = &lane->play->allocator;
+    unsigned char *block;
+
+    if (op->shared) {
+        block = pointer_of(shared_word(lane, op->slot, op->generation, WAIT_ALLOCATED));
+        if (atomic_load_explicit(&lane->play->abort, memory_order_relaxed))
+            return;
+    } else {
+        block = lane->slots[op->slot];
+    }
+    lane->executed[op->kind]++;
+    if (op->kind == ABENCH_OP_TOUCH) {
+        if (block != NULL && op->size > 0)
+            touch_block(block, op->size, (uint8_t)(op->size ^ op->slot), touch);
+        return;
+    }
+    if (touch != ABENCH_TOUCH_NOTHING && block != NULL && !op->empty)
+        lane->checksum += block[0];
+    if (op->kind == ABENCH_OP_FREE_SIZED && a->free_sized != NULL)
+        a->free_sized(block, (size_t)op->size);
+    else
+        a->free(block);
+    if (op->shared)
+        atomic_store_explicit(&lane->shared[op->slot],
+                              (uint64_t)((op->generation + 1) & 0xffff) << 48,
+                              memory_order_release);
+    else
+        lane->slots[op->slot] = NULL;
+}
+
+static void pause_for(abench__lane *lane, uint64_t microseconds) {
+    const uint64_t begun = abench_clock_ns();
+    struct timespec left = {(time_t)(microseconds / 1000000),
+                            (long)(microseconds % 1000000 * 1000)};
+
+    while (nanosleep(&left, &left) != 0)
+        ;
+    lane->pause_ns += abench_clock_ns() - begun;
+}
+
+/* Any operation; returns the words that it takes. */
+static __attribute__((noinline)) uint32_t play_rare(abench__lane *lane, const uint64_t *words,
+                                                    uint32_t touch) {
+    abench__op op;
+    const uint32_t count = abench__word_unpack(words, &op);
+
+    lane->at = words;
+    switch (op.kind) {
+    case ABENCH_OP_MALLOC:
+    case ABENCH_OP_CALLOC:
+    case ABENCH_OP_ALIGNED_ALLOC:
+    case ABENCH_OP_REALLOC:
+        allocate(lane, &op, touch);
+        return count;
+    case ABENCH_OP_FREE:
+    case ABENCH_OP_FREE_SIZED:
+    case ABENCH_OP_TOUCH:
+        release(lane, &op, touch);
+        return count;
+    case ABENCH_OP_BARRIER:
+        abench__wait_barrier(lane);
+        break;
+    case ABENCH_OP_PAUSE:
+        pause_for(lane, op.size);
+        break;
+    default: /* a phase's edge is a slice's edge: the lanes stood there already */
+        break;
+    }
+    lane->executed[op.kind]++;
+    return count;
+}
+
+/* ---- the loop -------------------------------------------------------------------------------- */
+
+ALWAYS void play_words(abench__lane *lane, const uint64_t *end, uint32_t touch) {
+    void *(*const do_malloc)(size_t) = lane->play->allocator.malloc;
+    void (*const do_free)(void *) = lane->play->allocator.free;
+    void **const slots = lane->slots;
+    const uint64_t *at = lane->at;
+    uint64_t bytes = 0, checksum = 0, mallocs = 0, frees = 0;
+
+    while (at < end) {
+        const uint64_t word = *at;
+        const uint32_t shape = (uint32_t)(word >> SHAPE_SHIFT);
+
+        if (shape == SHAPE(ABENCH_OP_FREE, 0, 0)) {
+            void **slot = &slots[abench__word_slot(word)];
+            unsigned char *block = *slot;
+            if (touch != ABENCH_TOUCH_NOTHING && block != NULL && !(word & WORD_EMPTY))
+                checksum += *block;
+            *slot = NULL;
+            do_free(block);
+            frees++;
+            at++;
+        } else if (shape == SHAPE(ABENCH_OP_MALLOC, 0, 0)) {
+            const uint32_t size = (uint32_t)word;
+            void *block = do_malloc(size);
+            slots[abench__word_slot(word)] = block;
+            bytes += size;
+            if (__builtin_expect(size == 0 || block == NULL, 0))
+                lane->failed += size != 0;
+            else
+                touch_block(block, size, (uint8_t)(word ^ word >> WORD_SLOT_SHIFT), touch);
+            mallocs++;
+            at++;
+        } else {
+            at += play_rare(lane, at, touch);
+            if (__builtin_expect(
+                    atomic_load_explicit(&lane->play->abort, memory_order_relaxed) != 0, 0))
+                break;
+        }
+    }
+    lane->at = at;
+    lane->bytes += bytes;
+    lane->checksum += checksum;
+    lane->executed[ABENCH_OP_MALLOC] += mallocs;
+    lane->executed[ABENCH_OP_FREE] += frees;
+}
+
+static void play_until(abench__lane *lane, const uint64_t *end) {
+    switch (lane->play->tape->summary.touch) {
+    case ABENCH_TOUCH_NOTHING:
+        play_words(lane, end, ABENCH_TOUCH_NOTHING);
+        break;
+    case ABENCH_TOUCH_FIRST:
+        play_words(lane, end, ABENCH_TOUCH_FIRST);
+        break;
+    case ABENCH_TOUCH_PAGES:
+        play_words(lane, end, ABENCH_TOUCH_PAGES);
+        break;
+    default:
+        play_words(lane, end, ABENCH_TOUCH_ALL);
+        break;
+    }
+}
+
+static uint64_t thread_cpu_ns(void) {
+    struct timespec now;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void abench__lane_slice(abench__lane *lane) {
+    abench__play *play = lane->play;
+    const uint64_t *words = abench__lane_data(play->tape, lane->index);
+    const uint64_t idle = lane->wait_ns + lane->pause_ns;
+    const uint64_t cpu = thread_cpu_ns();
+
+    lane->slice_begin_ns = abench_clock_ns();
+    if (play->skew_cuts == 0) {
+        play_until(lane, words + abench__cut_end(play->tape, play->last_cut - 1, lane->index));
+    } else {
+        for (uint64_t cut = play->first_cut; cut < play->last_cut; cut++) {
+            atomic_store_explicit(&lane->cut, cut, memory_order_relaxed);
+            abench__wait_skew(lane, cut);
+            play_until(lane, words + abench__cut_end(play->tape, cut, lane->index));
+        }
+        atomic_store_explicit(&lane->cut, UINT64_MAX / 2, memory_order_relaxed);
+    }
+    lane->slice_end_ns = abench_clock_ns();
+    lane->slice_cpu_ns = thread_cpu_ns() - cpu;
+    lane->slice_idle_ns = lane->wait_ns + lane->pause_ns - idle;
+}

@@ -1,0 +1,69 @@
+/*
+ * lane.h - one thread's part of a play: the loop that is timed, and the waits that are not.
+ */
+#ifndef ABENCH_TAPE_LANE_H
+#define ABENCH_TAPE_LANE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "tape/tape.h"
+
+/* What a lane waits for; the watchdog names it. */
+enum { WAIT_NOTHING, WAIT_FREED, WAIT_ALLOCATED, WAIT_BARRIER, WAIT_SKEW };
+
+typedef struct abench__lane {
+    struct abench__play *play;
+    void **slots;             /* local: a plain word each */
+    _Atomic uint64_t *shared; /* of the tape: generation << 48 | pointer */
+    const uint64_t *at;       /* the next word */
+    uint64_t executed[ABENCH_OP_KINDS];
+    uint64_t bytes;
+    uint64_t failed;
+    uint64_t checksum;
+    uint64_t waits;
+    uint64_t wait_ns;
+    uint64_t pause_ns;
+    uint64_t slice_begin_ns; /* of the slice that was played last */
+    uint64_t slice_end_ns;
+    uint64_t slice_cpu_ns;
+    uint64_t slice_idle_ns; /* waits and pauses in it */
+    uint32_t index;
+    _Atomic uint32_t waits_for; /* WAIT_... */
+    _Atomic uint64_t waits_at;  /* index of the word */
+    _Atomic uint64_t cut; /* the cut that it plays now; UINT64_MAX when it has ended one slice */
+    pthread_t thread;
+    uint32_t has_thread;
+} __attribute__((aligned(128))) abench__lane;
+
+/* What the lanes share. */
+typedef struct abench__play {
+    const abench_tape *tape;
+    abench_allocator allocator;
+    abench_player_options options;
+    uint64_t skew_cuts; /* 0: none */
+    uint64_t watchdog_ns;
+    uint32_t lanes_count;
+    _Atomic uint32_t abort; /* 0, or 1: give up; the error says why */
+    abench__lane *lanes;
+    /* barrier operations */
+    _Atomic uint32_t barrier_arrived __attribute__((aligned(128)));
+    _Atomic uint32_t barrier_generation;
+    /* the error of whoever found one first */
+    pthread_mutex_t error_mutex;
+    abench_error error;
+    /* the gate between slices; the lanes sleep here */
+    pthread_mutex_t gate_mutex;
+    pthread_cond_t gate_open;
+    pthread_cond_t gate_full;
+    uint64_t gate_generation;
+    uint32_t gate_arrived;
+    uint32_t gate_finish;
+    uint64_t first_cut; /* the slice to play: cuts first_cut ... last_cut - 1 */
+    uint64_t last_cut;
+} abench__play;
+
+/* Plays the current slice's words of this lane and takes its times. */
+void abench__lane_slice(abench__lane *lane);
+
+#endif

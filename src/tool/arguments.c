@@ -1,0 +1,205 @@
+#include "tool/arguments.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/commands.h"
+#include "tool/util.h"
+
+#define ROUNDS_PRESET    5
+#define ROUNDS_MAX       10000
+#define TIMEOUT_PRESET_S 600
+#define SECONDS_MAX      (366.0 * 86400)
+
+static const char usage[] =
+    "usage: allocbench run WORKLOAD... [options]\n"
+    "       allocbench run [WORKLOAD...] [options] -- COMMAND ARGS...\n"
+    "\n"
+    "  -t, --target TARGET   an allocator and its settings; may be repeated. Default: every\n"
+    "                        built-in one that is found (allocbench list targets)\n"
+    "                          jemalloc                  a built-in one\n"
+    "                          glibc:MALLOC_ARENA_MAX=1  a variant: environment variables, and\n"
+    "                                                    thp=never, aslr=off, cpus=0-1\n"
+    "                          mine=/path/lib.so,K=V     any library\n"
+    "  -r, --rounds N        times that every target runs, in shuffled order (default 5)\n"
+    "  -s, --seed S          first seed; round r uses S + r (default 1)\n"
+    "      --same-seed       every round uses S\n"
+    "  -l, --lanes T         threads, where a workload's spec names none\n"
+    "  -o, --output DIR      result directory; the same command goes on with what is there\n"
+    "                        (default: allocbench-results)\n"
+    "      --baseline TARGET what the others are compared with; runs twice a round (default "
+    "glibc)\n"
+    "      --slice N         operations that a target plays at its turn (default 200000)\n"
+    "      --duration D      for commands that are time-limited harnesses: 500ms, 10s, 2m, 1h\n"
+    "      --cooldown D      sleep between cells or rounds (default 0)\n"
+    "      --timeout D       longest silence of a workload's cell, longest time of a command\n"
+    "                        (default 600s)\n"
+    "      --skip-bad        go on without targets that are missing or not what they should be\n"
+    "      --keep-env        keep LD_PRELOAD and the variables that steer allocators\n"
+    "      --ignore-failure  a command's exit status other than 0 is no failure\n"
+    "      --no-floor        do not run the null allocator beside the targets\n"
+    "      --color WHEN      auto, always, never\n"
+    "\n"
+    "Exit status: 0 done, 2 usage, 3 the machine refused, 4 a target or the command failed,\n"
+    "130 interrupted: the same command goes on.\n";
+
+enum {
+    OPT_SAME_SEED = 256,
+    OPT_BASELINE,
+    OPT_SLICE,
+    OPT_DURATION,
+    OPT_COOLDOWN,
+    OPT_TIMEOUT,
+    OPT_SKIP_BAD,
+    OPT_KEEP_ENV,
+    OPT_IGNORE_FAILURE,
+    OPT_NO_FLOOR,
+    OPT_COLOR
+};
+
+static const struct option options[] = {
+    {"target", required_argument, NULL, 't'},
+    {"rounds", required_argument, NULL, 'r'},
+    {"seed", required_argument, NULL, 's'},
+    {"same-seed", no_argument, NULL, OPT_SAME_SEED},
+    {"lanes", required_argument, NULL, 'l'},
+    {"output", required_argument, NULL, 'o'},
+    {"baseline", required_argument, NULL, OPT_BASELINE},
+    {"slice", required_argument, NULL, OPT_SLICE},
+    {"duration", required_argument, NULL, OPT_DURATION},
+    {"cooldown", required_argument, NULL, OPT_COOLDOWN},
+    {"timeout", required_argument, NULL, OPT_TIMEOUT},
+    {"skip-bad", no_argument, NULL, OPT_SKIP_BAD},
+    {"keep-env", no_argument, NULL, OPT_KEEP_ENV},
+    {"ignore-failure", no_argument, NULL, OPT_IGNORE_FAILURE},
+    {"no-floor", no_argument, NULL, OPT_NO_FLOOR},
+    {"color", required_argument, NULL, OPT_COLOR},
+    {"help", no_argument, NULL, 'h'},
+    {0},
+};
+
+/* A whole number from minimum to maximum. */
+static bool read_number(const char *option, const char *text, uint64_t minimum, uint64_t maximum,
+                        uint64_t *value) {
+    char *end;
+
+    errno = 0;
+    *value = strtoull(text, &end, 10);
+    if (text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 && *value >= minimum &&
+        *value <= maximum)
+        return true;
+    command_fail(EXIT_USAGE, "%s '%s': a whole number from %llu to %llu is wanted", option, text,
+                 (unsigned long long)minimum, (unsigned long long)maximum);
+    return false;
+}
+
+/* 500ms, 10s, 2m, 1h, 1.5s; without a unit: seconds. */
+static bool read_seconds(const char *option, const char *text, double *seconds) {
+    static const struct {
+        const char *name;
+        double seconds;
+    } units[] = {{"", 1}, {"ms", 0.001}, {"s", 1}, {"m", 60}, {"h", 3600}};
+    char *end;
+    const double number = strtod(text, &end);
+
+    if ((text[0] >= '0' && text[0] <= '9') && isfinite(number))
+        for (size_t at = 0; at < sizeof units / sizeof units[0]; at++)
+            if (strcmp(end, units[at].name) == 0 && number * units[at].seconds <= SECONDS_MAX) {
+                *seconds = number * units[at].seconds;
+                return true;
+            }
+    command_fail(EXIT_USAGE, "%s '%s': a time like 500ms, 10s, 2m or 1h is wanted", option, text);
+    return false;
+}
+
+static void add(const char ***list, size_t *count, const char *item) {
+    *list = xrealloc(*list, (*count + 1) * sizeof **list);
+    (*list)[(*count)++] = item;
+}
+
+/* One option. false: wrong, and said so. */
+static bool take_option(arguments *a, int option, const char *value) {
+    switch (option) {
+    case 't':
+        add(&a->targets, &a->targets_count, value);
+        return true;
+    case 'r':
+        return read_number("--rounds", value, 1, ROUNDS_MAX, &a->rounds);
+    case 's':
+        return read_number("--seed", value, 0, UINT64_MAX, &a->seed);
+    case 'l':
+        return read_number("--lanes", value, 1, ABENCH_LANES_MAX, &a->lanes);
+    case 'o':
+        a->directory = value;
+        return value[0] != '\0' || command_fail(EXIT_USAGE, "-o wants a directory") == EXIT_OK;
+    case OPT_BASELINE:
+        a->baseline = value;
+        return true;
+    case OPT_SLICE:
+        return read_number("--slice", value, 1, (uint64_t)1 << 40, &a->slice_operations);
+    case OPT_DURATION:
+        return read_seconds("--duration", value, &a->duration_s);
+    case OPT_COOLDOWN:
+        return read_seconds("--cooldown", value, &a->cooldown_s);
+    case OPT_TIMEOUT:
+        return read_seconds("--timeout", value, &a->timeout_s);
+    case OPT_SAME_SEED:
+        return a->same_seed = true;
+    case OPT_SKIP_BAD:
+        return a->skip_bad = true;
+    case OPT_KEEP_ENV:
+        return a->keep_environment = true;
+    case OPT_IGNORE_FAILURE:
+        return a->ignore_failure = true;
+    case OPT_NO_FLOOR:
+        return a->no_floor = true;
+    case OPT_COLOR:
+        return command_color(value, &a->color) ||
+               command_fail(EXIT_USAGE, "--color is auto, always or never") == EXIT_OK;
+    default:
+        fputs("allocbench: run --help tells the options\n", stderr);
+        return false;
+    }
+}
+
+int arguments_read(int argc, char **argv, arguments *a) {
+    int own = 1, option;
+
+    memset(a, 0, sizeof *a);
+    a->seed = 1;
+    a->rounds = ROUNDS_PRESET;
+    a->timeout_s = TIMEOUT_PRESET_S;
+    a->directory = "allocbench-results";
+    command_color(NULL, &a->color);
+    while (own < argc && strcmp(argv[own], "--") != 0)
+        own++;
+    if (own < argc)
+        a->command = argv + own + 1;
+    while ((option = getopt_long(own, argv, "t:r:s:l:o:h", options, NULL)) != -1) {
+        if (option == 'h') {
+            fputs(usage, stdout);
+            return EXIT_OK;
+        }
+        if (!take_option(a, option, optarg))
+            return EXIT_USAGE;
+    }
+    for (int at = optind; at < own; at++)
+        add(&a->workloads, &a->workloads_count, argv[at]);
+    if (a->command != NULL && a->command[0] == NULL)
+        return command_fail(EXIT_USAGE, "a command is wanted behind '--'");
+    if (a->workloads_count == 0 && a->command == NULL) {
+        fputs(usage, stderr);
+        return EXIT_USAGE;
+    }
+    return -1;
+}
+
+void arguments_clear(arguments *a) {
+    free(a->targets);
+    free(a->workloads);
+    memset(a, 0, sizeof *a);
+}

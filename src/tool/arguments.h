@@ -1,0 +1,38 @@
+/*
+ * arguments.h - the command line of `allocbench run`, read into a matrix.
+ */
+#ifndef ABENCH_TOOL_ARGUMENTS_H
+#define ABENCH_TOOL_ARGUMENTS_H
+
+#include "tool/matrix.h"
+
+typedef struct arguments {
+    const char **targets; /* -t, as written */
+    size_t targets_count;
+    const char *baseline; /* as written; NULL: glibc */
+    const char *directory;
+    const char **workloads;
+    size_t workloads_count;
+    char **command; /* after "--"; NULL: none */
+    uint64_t seed;
+    uint64_t rounds;
+    uint64_t lanes;
+    uint64_t slice_operations;
+    double duration_s;
+    double cooldown_s;
+    double timeout_s;
+    bool same_seed;
+    bool keep_environment;
+    bool ignore_failure;
+    bool skip_bad;
+    bool no_floor;
+    bool color;
+} arguments;
+
+/* Reads argv. Returns -1 to go on, or the status to exit with: what was wrong is said, help is
+ * printed. */
+int arguments_read(int argc, char **argv, arguments *out);
+
+void arguments_clear(arguments *a);
+
+#endif

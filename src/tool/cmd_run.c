@@ -1,0 +1,328 @@
+/*
+ * cmd_run.c - allocbench run: from arguments to a proven plan, through the matrix, to the report.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <allocbench/allocbench.h>
+
+#include "tool/arguments.h"
+#include "tool/commands.h"
+#include "tool/library.h"
+#include "tool/matrix.h"
+#include "tool/preflight.h"
+#include "tool/program.h"
+#include "tool/util.h"
+
+extern char **environ;
+
+/* ---- where our own parts are ----------------------------------------------------------------- */
+
+/* In the build tree they stand beside the command; installed, in a folder of their own. */
+static char *find_part(const char *name) {
+    static const char *const folders[] = {"", "/" ABENCH_PARTS_FROM_BIN};
+    char *self = realpath("/proc/self/exe", NULL);
+    char *found = NULL;
+
+    if (self == NULL)
+        return NULL;
+    *strrchr(self, '/') = '\0';
+    for (size_t at = 0; at < sizeof folders / sizeof folders[0] && found == NULL; at++) {
+        char *path = xasprintf("%s%s/%s", self, folders[at], name);
+        if (access(path, R_OK) == 0)
+            found = realpath(path, NULL);
+        free(path);
+    }
+    free(self);
+    return found;
+}
+
+static int find_parts(matrix *m) {
+    char *probe = find_part("liballocbench-probe.so");
+
+    m->cell = find_part("allocbench-cell");
+    m->probe = probe == NULL ? NULL : library_preload_path(probe);
+    free(probe);
+    if (m->cell == NULL || m->probe == NULL)
+        return command_fail(EXIT_ENVIRONMENT,
+                            "allocbench-cell and liballocbench-probe.so are not beside this "
+                            "command: is it installed whole?");
+    return EXIT_OK;
+}
+
+/* ---- targets --------------------------------------------------------------------------------- */
+
+static int add_target(matrix *m, const char *spec) {
+    char message[1024];
+    target t;
+
+    for (size_t at = 0; at < m->targets_count; at++)
+        if (strcmp(m->targets[at].spec, spec) == 0)
+            return EXIT_OK;
+    if (!target_parse(spec, &t, message, sizeof message))
+        return command_fail(strchr(spec, '=') != NULL && strstr(message, "there is no library")
+                                ? EXIT_TARGET
+                                : EXIT_USAGE,
+                            "%s", message);
+    for (size_t at = 0; at < m->targets_count; at++)
+        if (strcmp(m->targets[at].name, t.name) == 0) {
+            target_clear(&t);
+            return command_fail(EXIT_USAGE, "two targets are called '%s'", spec);
+        }
+    m->targets = xrealloc(m->targets, (m->targets_count + 1) * sizeof *m->targets);
+    m->targets[m->targets_count++] = t;
+    return EXIT_OK;
+}
+
+/* A built-in target that is the same library as one before it says nothing new. */
+static bool is_repeated(const matrix *m, const target *t) {
+    if (t->library == NULL)
+        return false;
+    for (size_t at = 0; at < m->targets_count; at++)
+        if (m->targets[at].library != NULL && strcmp(m->targets[at].library, t->library) == 0)
+            return true;
+    return false;
+}
+
+static int add_all_found(matrix *m) {
+    size_t count;
+    target *all = target_all(&count);
+    int status = EXIT_OK;
+
+    for (size_t at = 0; at < count && status == EXIT_OK; at++)
+        if (!is_repeated(m, &all[at]))
+            status = add_target(m, all[at].name);
+    target_list_free(all, count);
+    return status;
+}
+
+static int add_targets(matrix *m, const arguments *a) {
+    const char *baseline = a->baseline == NULL ? "glibc" : a->baseline;
+    int status = EXIT_OK;
+
+    for (size_t at = 0; at < a->targets_count && status == EXIT_OK; at++)
+        status = add_target(m, a->targets[at]);
+    if (a->targets_count == 0)
+        status = add_all_found(m);
+    for (m->baseline = 0; m->baseline < m->targets_count; m->baseline++)
+        if (strcmp(m->targets[m->baseline].name, baseline) == 0 ||
+            strcmp(m->targets[m->baseline].spec, baseline) == 0)
+            break;
+    if (status == EXIT_OK && m->baseline == m->targets_count)
+        status = add_target(m, baseline);
+    return status;
+}
+
+/* Proves every target; what is bad ends the command, or is left out with --skip-bad. */
+static int prove_targets(matrix *m, const arguments *a) {
+    int status = EXIT_OK;
+
+    for (size_t at = 0; at < m->targets_count; at++) {
+        target *t = &m->targets[at];
+        char message[2048];
+        const bool was_asked = a->targets_count > 0 || at == m->baseline;
+        if (t->missing != NULL && !was_asked)
+            continue; /* one of "all that are found": listed as missing */
+        if (t->missing != NULL)
+            snprintf(message, sizeof message, "target %s: %s", t->name, t->missing);
+        else if (preflight_target(t, m->cell, m->keep_environment, message, sizeof message))
+            continue;
+        if (a->skip_bad && at != m->baseline) {
+            matrix_note(m, "left out: %s", message);
+            free(t->missing);
+            t->missing = xstrdup(message);
+        } else {
+            status = command_fail(EXIT_TARGET, "%s", message);
+        }
+    }
+    return status;
+}
+
+/* ---- workloads ------------------------------------------------------------------------------- */
+
+static void add_workload(matrix *m, char *label, char *spec) {
+    matrix_workload *w;
+
+    m->workloads = xrealloc(m->workloads, (m->workloads_count + 1) * sizeof *m->workloads);
+    w = &m->workloads[m->workloads_count];
+    w->id = xasprintf("w%02zu", m->workloads_count++);
+    w->label = label;
+    w->spec = spec;
+}
+
+static int add_workloads(matrix *m, const arguments *a) {
+    for (size_t at = 0; at < a->workloads_count; at++) {
+        abench_workload *workload = NULL;
+        abench_error error = ABENCH_ERROR_INIT;
+        if (abench_workload_parse(a->workloads[at], a->seed, (uint32_t)a->lanes, &workload,
+                                  &error) != ABENCH_OK)
+            return command_fail(EXIT_USAGE, "%s", error.message);
+        add_workload(m, xstrdup(a->workloads[at]), xstrdup(abench_workload_spec(workload)));
+        abench_workload_destroy(workload);
+    }
+    return EXIT_OK;
+}
+
+static char *join(char **words) {
+    char *text = xstrdup("");
+
+    for (size_t at = 0; words[at] != NULL; at++) {
+        char *more = xasprintf("%s%s%s", text, at == 0 ? "" : " ", words[at]);
+        free(text);
+        text = more;
+    }
+    return text;
+}
+
+/* The first target that a library must reach. */
+static const target *first_preloaded(const matrix *m) {
+    for (size_t at = 0; at < m->targets_count; at++)
+        if (m->targets[at].library != NULL && m->targets[at].missing == NULL)
+            return &m->targets[at];
+    return NULL;
+}
+
+static int add_command(matrix *m, const arguments *a) {
+    const target *preloaded = first_preloaded(m);
+    program p;
+    int status = EXIT_OK;
+
+    m->command = a->command;
+    add_workload(m, join(a->command), NULL);
+    program_inspect(a->command[0], &p);
+    if (p.state == PROGRAM_BROKEN) {
+        status = command_fail(EXIT_TARGET, "%s", p.reason);
+    } else if (p.state == PROGRAM_UNREACHED && preloaded != NULL) {
+        status = command_fail(EXIT_TARGET,
+                              "%s: target %s cannot reach it, its malloc stays its own; only the "
+                              "system's allocator can be measured (-t glibc)",
+                              p.reason, preloaded->name);
+    } else if (p.state == PROGRAM_UNREACHED) {
+        matrix_note(m, "%s: measured from outside only, who serves its malloc is not proven",
+                    p.reason);
+        m->unreached = true;
+    }
+    program_clear(&p);
+    return status;
+}
+
+/* ---- the run --------------------------------------------------------------------------------- */
+
+/* Names what of the user's environment is cleared (or kept) for every target. */
+static void note_environment(matrix *m) {
+    for (char **entry = environ; *entry != NULL; entry++) {
+        const size_t length = strcspn(*entry, "=");
+        char *name = xstrndup(*entry, length);
+        if (abench_allocator_environment(name) && (*entry)[length] == '=')
+            matrix_note(m, "%s for every target: %.200s", m->keep_environment ? "kept" : "cleared",
+                        *entry);
+        free(name);
+    }
+}
+
+static void on_signal(int number) {
+    (void)number;
+    matrix_interrupted = 1;
+}
+
+static void catch_signals(void) {
+    struct sigaction action = {.sa_handler = on_signal}; /* no SA_RESTART: waits end */
+
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+}
+
+static int plan(matrix *m, const arguments *a) {
+    int status = find_parts(m);
+
+    if (status == EXIT_OK)
+        status = add_workloads(m, a);
+    if (status == EXIT_OK)
+        status = add_targets(m, a);
+    if (status == EXIT_OK)
+        note_environment(m);
+    if (status == EXIT_OK)
+        status = prove_targets(m, a);
+    if (status == EXIT_OK && a->command != NULL)
+        status = add_command(m, a);
+    return status;
+}
+
+static int run_and_show(matrix *m, bool color) {
+    char message[1024];
+    int status;
+
+    if (!matrix_open(m, message, sizeof message))
+        return command_fail(EXIT_ENVIRONMENT, "%s", message);
+    if (!matrix_run(m, message, sizeof message) || !matrix_write(m, message, sizeof message))
+        return command_fail(EXIT_ENVIRONMENT, "%s", message);
+    status = command_show(m->directory, color);
+    if (matrix_interrupted)
+        return command_fail(EXIT_INTERRUPTED,
+                            "interrupted: whole rounds are kept; the same command goes on");
+    if (status == EXIT_OK && m->failed_cells > 0)
+        return command_fail(EXIT_TARGET, "%zu cells failed: see the report", m->failed_cells);
+    return status;
+}
+
+static void clear(matrix *m) {
+    matrix_close(m);
+    spawner_destroy(m->spawner);
+    target_list_free(m->targets, m->targets_count);
+    for (size_t at = 0; at < m->workloads_count; at++) {
+        free(m->workloads[at].id);
+        free(m->workloads[at].label);
+        free(m->workloads[at].spec);
+    }
+    for (size_t at = 0; at < m->notes_count; at++)
+        free(m->notes[at]);
+    free(m->notes);
+    free(m->workloads);
+    free(m->command_line);
+    free(m->cell);
+    free(m->probe);
+    target_cleanup();
+}
+
+int cmd_run(int argc, char **argv, spawner *s) {
+    matrix m = {.spawner = s, .lock = -1};
+    char *words;
+    arguments a;
+    int status = arguments_read(argc, argv, &a);
+
+    if (status != -1) {
+        spawner_destroy(s);
+        arguments_clear(&a);
+        return status;
+    }
+    words = join(argv); /* getopt has moved the words: options first */
+    m.command_line = xasprintf("allocbench %s", words);
+    free(words);
+    m.directory = xstrdup(a.directory);
+    m.seed = a.seed;
+    m.rounds = (uint32_t)a.rounds;
+    m.lanes = (uint32_t)a.lanes;
+    m.slice_operations = a.slice_operations;
+    m.duration_ms = (uint64_t)(a.duration_s * 1000);
+    m.cooldown_s = a.cooldown_s;
+    m.timeout_s = a.timeout_s;
+    m.same_seed = a.same_seed;
+    m.keep_environment = a.keep_environment;
+    m.ignore_failure = a.ignore_failure;
+    m.floor = !a.no_floor;
+    abench_host_init(&m.host);
+    abench_host_read(&m.host);
+    catch_signals();
+    status = plan(&m, &a);
+    if (status == EXIT_OK)
+        status = run_and_show(&m, a.color);
+    free(m.directory);
+    clear(&m);
+    arguments_clear(&a);
+    return status;
+}

@@ -1,0 +1,72 @@
+/*
+ * command.h - one cell of `allocbench run ... -- COMMAND`: one command under one target, measured
+ * from outside and proven from inside.
+ *
+ * What it leaves: FILE, a whole cell file (schema 1 of allocbench/run.h, with "kind": "command" in
+ * the manifest), when the state is COMMAND_DONE; and the command's output, always. While it runs,
+ * FILE.part is there; one that stays is a run that died.
+ *
+ * Metrics, all from outside: wall_ns, user_ns, system_ns, cpu_ns, peak_rss_bytes (ru_maxrss by wait4:
+ * the largest single process of the command and its reaped descendants), peak_tree_rss_bytes and
+ * peak_tree_pss_bytes (largest sampled sums; absent when the command ended before the first look),
+ * hwm_bytes (largest VmHWM, polled or reported by the probe: a check of peak_rss_bytes from below),
+ * rss_floor_bytes (no command can read a lower peak_rss_bytes), minor_faults, major_faults,
+ * voluntary_switches, involuntary_switches, exit_status, processes_seen, images_reported,
+ * images_unseen, output_bytes. A harness's own metrics follow, under their names; under
+ * harness_NAME when the name is one of the above.
+ */
+#ifndef ABENCH_TOOL_COMMAND_H
+#define ABENCH_TOOL_COMMAND_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tool/launch.h"
+#include "tool/spawner.h"
+#include "tool/target.h"
+
+typedef struct command_options {
+    spawner *spawner;
+    const launch *how;    /* argv, envp with the target's LD_PRELOAD and settings in it, thp_never,
+                             aslr_off, cpus. Input is /dev/null; its descriptors are not used */
+    const target *target; /* who must serve malloc: its library; without one, the C library, of the
+                             family that preflight found */
+    const char *probe;    /* liballocbench-probe.so, under a path without space or colon */
+    const char *file;     /* the cell file; its folder must exist */
+    const char *output;   /* files for what the command prints; NULL: /dev/null */
+    const char *errors;
+    const char *name;    /* of the cell, for the manifest; NULL: the command line */
+    const char *nonce;   /* for a harness; NULL: one is made up */
+    uint64_t seed;       /* for a harness */
+    uint64_t timeout_ms; /* 0: none */
+    uint64_t period_us;  /* of the timeline; 0: 10000 */
+    bool ignore_failure; /* an exit status other than 0 is no failure */
+    bool unreached;      /* the program is known to be out of the probe's reach, and the target is
+                             the C library: images that do not report are warned of, not refused */
+    const volatile sig_atomic_t *stop;             /* NULL, or: not 0 ends the command */
+    void (*tick)(uint64_t elapsed_ns, void *user); /* NULL, or: called at each look, for progress */
+    void *user;
+} command_options;
+
+typedef enum command_state {
+    COMMAND_DONE,
+    COMMAND_FAILED,  /* it could not start, hung, was killed, or ended with another status than 0 */
+    COMMAND_REFUSED, /* it ran, but not wholly on the wanted allocator; or that is not proven */
+    COMMAND_STOPPED, /* by stop */
+} command_state;
+
+typedef struct command_result {
+    command_state state;
+    char *reason;        /* NULL when done; else one line. free() it */
+    bool has_end;        /* it ran to some end, and the following are known */
+    int32_t exit_status; /* 128 + the signal, when one killed it */
+    uint64_t wall_ns;
+    uint64_t cpu_ns;
+    uint64_t peak_rss_bytes;
+} command_result;
+
+/* Runs and measures the cell; blocks until it has ended. Never leaves a process behind. */
+void command_measure(const command_options *options, command_result *result);
+
+#endif

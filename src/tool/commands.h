@@ -1,0 +1,34 @@
+/*
+ * commands.h - the verbs of the command line: one cmd_VERB.c each.
+ */
+#ifndef ABENCH_TOOL_COMMANDS_H
+#define ABENCH_TOOL_COMMANDS_H
+
+#include <stdbool.h>
+
+#include "tool/spawner.h"
+
+/* Exit statuses of the command; part of its interface. */
+#define EXIT_OK          0
+#define EXIT_THRESHOLD   1 /* a threshold failed */
+#define EXIT_USAGE       2
+#define EXIT_ENVIRONMENT 3 /* the machine refused: a full disk, a directory that is taken... */
+#define EXIT_TARGET      4 /* a target, or the command, failed or is not what it should be */
+#define EXIT_INTERRUPTED 130
+
+/* argv[0] is the verb. The spawner was forked before anything else; only run uses it. */
+int cmd_run(int argc, char **argv, spawner *s);
+int cmd_list(int argc, char **argv);
+int cmd_report(int argc, char **argv);
+
+/* Prints "allocbench: ..." on stderr and returns status. */
+int command_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* auto, always, never: whether standard output gets colour (NO_COLOR is honoured). false: no such
+ * word. word may be NULL: auto. */
+bool command_color(const char *word, bool *color);
+
+/* Loads DIR, writes its report files anew, prints the table and where the report is. */
+int command_show(const char *directory, bool color);
+
+#endif

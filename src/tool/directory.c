@@ -1,0 +1,280 @@
+/* directory.c - a result directory: made or found, locked, and compared by its key. */
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tool/matrix.h"
+#include "tool/util.h"
+
+/* ---- what was asked, as JSON ----------------------------------------------------------------- */
+
+static json_t *text_or_empty(const char *text) {
+    json_t *string = json_string(text == NULL ? "" : text);
+
+    return string != NULL ? string : json_string("(not UTF-8)");
+}
+
+static json_t *u64_text(uint64_t value) {
+    char text[24];
+
+    snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+    return json_string(text);
+}
+
+static json_t *targets_json(const matrix *m) {
+    json_t *list = json_array();
+
+    for (size_t at = 0; at < m->targets_count; at++) {
+        const target *t = &m->targets[at];
+        char *settings = target_settings_text(t);
+        json_t *item = json_object();
+        json_object_set_new(item, "name", text_or_empty(t->name));
+        json_object_set_new(item, "spec", text_or_empty(t->spec));
+        json_object_set_new(item, "library", text_or_empty(t->library));
+        json_object_set_new(item, "family", text_or_empty(t->identity.family));
+        json_object_set_new(item, "version", text_or_empty(t->identity.version));
+        json_object_set_new(item, "build_id", text_or_empty(t->identity.build_id));
+        json_object_set_new(item, "settings", text_or_empty(settings));
+        json_object_set_new(item, "missing",
+                            t->missing == NULL ? json_null() : text_or_empty(t->missing));
+        json_array_append_new(list, item);
+        free(settings);
+    }
+    return list;
+}
+
+static json_t *host_json(const abench_host *host) {
+    json_t *item = json_object();
+
+    json_object_set_new(item, "kernel", text_or_empty(host->kernel));
+    json_object_set_new(item, "machine", text_or_empty(host->machine));
+    json_object_set_new(item, "cpu", text_or_empty(host->cpu));
+    json_object_set_new(item, "libc", text_or_empty(host->libc));
+    json_object_set_new(item, "thp", text_or_empty(host->thp));
+    json_object_set_new(item, "governor", text_or_empty(host->governor));
+    json_object_set_new(item, "hostname", text_or_empty(host->hostname));
+    json_object_set_new(item, "cpus_online", json_integer(host->cpus_online));
+    json_object_set_new(item, "cpus_allowed", json_integer(host->cpus_allowed));
+    json_object_set_new(item, "page_bytes", json_integer(host->page_bytes));
+    json_object_set_new(item, "memory_bytes", json_integer((json_int_t)host->memory_bytes));
+    json_object_set_new(item, "memory_limit_bytes",
+                        json_integer((json_int_t)host->memory_limit_bytes));
+    return item;
+}
+
+static json_t *command_json(const matrix *m) {
+    json_t *list = json_array();
+
+    for (size_t at = 0; m->command != NULL && m->command[at] != NULL; at++)
+        json_array_append_new(list, text_or_empty(m->command[at]));
+    return list;
+}
+
+static json_t *workloads_json(const matrix *m) {
+    json_t *list = json_array();
+
+    for (size_t at = 0; at < m->workloads_count; at++) {
+        const matrix_workload *w = &m->workloads[at];
+        json_t *item = json_object();
+        json_object_set_new(item, "id", json_string(w->id));
+        json_object_set_new(item, "label", text_or_empty(w->label));
+        json_object_set_new(item, "kind", json_string(w->spec == NULL ? "command" : "tape"));
+        json_object_set_new(item, "spec", text_or_empty(w->spec));
+        json_array_append_new(list, item);
+    }
+    return list;
+}
+
+/* What must be the same for two rounds to stand in one directory: not the number of rounds. */
+static json_t *key_json(const matrix *m) {
+    json_t *key = json_object();
+
+    json_object_set_new(key, "tool_version", json_string(abench_version_string()));
+    json_object_set_new(key, "workloads", workloads_json(m));
+    json_object_set_new(key, "command", command_json(m));
+    json_object_set_new(key, "targets", targets_json(m));
+    json_object_set_new(key, "baseline", text_or_empty(m->targets[m->baseline].name));
+    json_object_set_new(key, "seed", u64_text(m->seed));
+    json_object_set_new(key, "same_seed", json_boolean(m->same_seed));
+    json_object_set_new(key, "lanes", json_integer(m->lanes));
+    json_object_set_new(key, "slice_operations", u64_text(m->slice_operations));
+    json_object_set_new(key, "duration_ms", u64_text(m->duration_ms));
+    json_object_set_new(key, "keep_environment", json_boolean(m->keep_environment));
+    json_object_set_new(key, "ignore_failure", json_boolean(m->ignore_failure));
+    json_object_set_new(key, "floor", json_boolean(m->floor));
+    json_object_set_new(key, "host", host_json(&m->host));
+    return key;
+}
+
+static json_t *notes_json(const matrix *m) {
+    json_t *list = json_array();
+
+    for (size_t at = 0; at < m->notes_count; at++)
+        json_array_append_new(list, text_or_empty(m->notes[at]));
+    return list;
+}
+
+static bool write_matrix(const matrix *m, json_t *key, char *message, size_t message_size) {
+    json_t *root = json_object();
+    char *path = xasprintf("%s/matrix.json", m->directory);
+    char *text;
+    bool good;
+
+    json_object_set_new(root, "schema", json_integer(1));
+    json_object_set_new(root, "tool_version", json_string(abench_version_string()));
+    json_object_set_new(root, "command_line", text_or_empty(m->command_line));
+    json_object_set_new(root, "unix_s", u64_text((uint64_t)time(NULL)));
+    json_object_set_new(root, "seed", u64_text(m->seed));
+    json_object_set_new(root, "rounds", json_integer(m->rounds));
+    json_object_set_new(root, "baseline", text_or_empty(m->targets[m->baseline].name));
+    json_object_set_new(root, "host", host_json(&m->host));
+    json_object_set_new(root, "notes", notes_json(m));
+    json_object_set_new(root, "workloads", workloads_json(m));
+    json_object_set_new(root, "targets", targets_json(m));
+    json_object_set(root, "key", key);
+    text = json_dumps(root, JSON_INDENT(1));
+    good = text != NULL && util_write_file(path, text, strlen(text), message, message_size);
+    free(text);
+    free(path);
+    json_decref(root);
+    return good;
+}
+
+bool matrix_write(const matrix *m, char *message, size_t message_size) {
+    json_t *key = key_json(m);
+    const bool good = write_matrix(m, key, message, message_size);
+
+    json_decref(key);
+    return good;
+}
+
+/* ---- the key of what is there ---------------------------------------------------------------- */
+
+/* "seed (7 there, 8 asked)" for each member that differs, as far as it fits. */
+static void name_differences(json_t *there, json_t *asked, char *text, size_t size) {
+    const char *member;
+    json_t *value;
+    size_t length = 0;
+
+    text[0] = '\0';
+    json_object_foreach(asked, member, value) {
+        json_t *other = json_object_get(there, member);
+        char *old, *new;
+        if (other != NULL && json_equal(other, value))
+            continue;
+        old = other == NULL ? NULL : json_dumps(other, JSON_COMPACT | JSON_ENCODE_ANY);
+        new = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+        if (length < size)
+            length += (size_t)snprintf(text + length, size - length, "%s%s",
+                                       length == 0 ? "" : ", ", member);
+        if (length < size && old != NULL && new != NULL &&strlen(old) + strlen(new) < 80)
+            length +=
+                (size_t)snprintf(text + length, size - length, " (%s there, %s asked)", old, new);
+        free(old);
+        free(new);
+    }
+}
+
+/* Compares with the matrix.json that is there, if any. */
+static bool compare_key(const matrix *m, json_t *key, char *message, size_t message_size) {
+    char *path = xasprintf("%s/matrix.json", m->directory);
+    json_error_t error;
+    json_t *root, *there;
+    char differs[512];
+    bool same;
+
+    if (access(path, F_OK) != 0) {
+        free(path);
+        return true;
+    }
+    root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    there = root == NULL ? NULL : json_object_get(root, "key");
+    same = json_is_object(there) && json_equal(there, key);
+    if (root == NULL)
+        snprintf(message, message_size, "%s:%d:%d: %s; choose another directory with -o", path,
+                 error.line, error.column, error.text);
+    else if (!json_is_object(there))
+        snprintf(message, message_size, "%s has no key; choose another directory with -o", path);
+    else if (!same) {
+        name_differences(there, key, differs, sizeof differs);
+        snprintf(message, message_size,
+                 "%s holds the results of another matrix: it differs in %s; choose another "
+                 "directory with -o",
+                 m->directory, differs);
+    }
+    json_decref(root);
+    free(path);
+    return same;
+}
+
+/* ---- the directory --------------------------------------------------------------------------- */
+
+static bool make_folder(const char *path, char *message, size_t message_size) {
+    if (mkdir(path, 0777) == 0 || errno == EEXIST)
+        return true;
+    snprintf(message, message_size, "the directory %s cannot be made: %s", path, strerror(errno));
+    return false;
+}
+
+/* flock goes with the process, however it ends. */
+static bool take_lock(matrix *m, char *message, size_t message_size) {
+    char *path = xasprintf("%s/lock", m->directory);
+    char holder[64] = "";
+
+    m->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (m->lock < 0) {
+        snprintf(message, message_size, "%s cannot be opened: %s", path, strerror(errno));
+    } else if (flock(m->lock, LOCK_EX | LOCK_NB) != 0) {
+        const ssize_t got = pread(m->lock, holder, sizeof holder - 1, 0);
+        holder[got > 0 ? got : 0] = '\0';
+        holder[strcspn(holder, "\n")] = '\0';
+        snprintf(message, message_size,
+                 "another allocbench (%s) works in %s; wait for it or choose another directory "
+                 "with -o",
+                 util_one_line(holder), m->directory);
+        close(m->lock);
+        m->lock = -1;
+    } else {
+        const int length = snprintf(holder, sizeof holder, "pid %ld\n", (long)getpid());
+        if (ftruncate(m->lock, 0) != 0 || pwrite(m->lock, holder, (size_t)length, 0) != length) {
+            snprintf(message, message_size, "%s cannot be written: %s", path, strerror(errno));
+            close(m->lock);
+            m->lock = -1;
+        }
+    }
+    free(path);
+    return m->lock >= 0;
+}
+
+bool matrix_open(matrix *m, char *message, size_t message_size) {
+    static const char *const folders[] = {"cells", "rounds"};
+    json_t *key;
+    bool good;
+
+    good = make_folder(m->directory, message, message_size) && take_lock(m, message, message_size);
+    for (size_t at = 0; at < sizeof folders / sizeof folders[0] && good; at++) {
+        char *path = xasprintf("%s/%s", m->directory, folders[at]);
+        good = make_folder(path, message, message_size);
+        free(path);
+    }
+    if (!good)
+        return false;
+    key = key_json(m);
+    good =
+        compare_key(m, key, message, message_size) && write_matrix(m, key, message, message_size);
+    json_decref(key);
+    return good;
+}
+
+void matrix_close(matrix *m) {
+    if (m->lock >= 0)
+        close(m->lock);
+    m->lock = -1;
+}

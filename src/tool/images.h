@@ -1,0 +1,70 @@
+/*
+ * images.h - the proof that every program image of a command ran on the wanted allocator: what the
+ * probe reported from inside, joined with what the watcher saw from outside.
+ *
+ * An image is what one exec made. A forked child runs its parent's image; the probe reports once an
+ * image. An image that was seen and did not report got no preloaded library at all.
+ */
+#ifndef ABENCH_TOOL_IMAGES_H
+#define ABENCH_TOOL_IMAGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <allocbench/allocator.h>
+
+#include "tool/tree.h"
+
+/* A start line of the probe. */
+typedef struct images_report {
+    pid_t pid;
+    char *exe;           /* "" when the probe could not tell */
+    uint64_t exe_device; /* 0 likewise, and below */
+    uint64_t exe_inode;
+    uint64_t start_code;
+    uint64_t start_stack;
+    abench_identity identity;
+} images_report;
+
+typedef struct images {
+    images_report *reports; /* in the order of the file */
+    size_t count;
+    uint64_t peak_hwm_bytes; /* largest VmHWM at an exit; 0: no exit was reported */
+} images;
+
+/* Reads a file of the probe's. It was written by the command's processes: hostile. NULL and one line
+ * in message, FILE:LINE:COLUMN and what is wrong there. */
+images *images_read(const char *file, char *message, size_t message_size);
+
+/* accepts NULL */
+void images_free(images *reported);
+
+/* Who must serve malloc. */
+typedef struct images_wanted {
+    const char *provider; /* path of the object, for messages; NULL: the C library, by its family */
+    uint64_t device;      /* of provider */
+    uint64_t inode;
+    const char *family; /* with provider NULL: "glibc", "musl" */
+    bool may_be_silent; /* images that did not report are only counted: the command is known to be
+                           out of a preloaded library's reach, and needs none */
+} images_wanted;
+
+typedef struct images_verdict {
+    char *refusal; /* NULL: every image ran on what was wanted. Else one line that names the first
+                      that did not, and counts the others */
+    size_t unseen; /* images that reported, but were too short to be seen */
+    size_t silent; /* images that were seen, but did not report */
+    char *silence; /* with silent > 0: one line about the first of these */
+    const images_report *root; /* the first report of process root; NULL: there is none */
+} images_verdict;
+
+/* Judges what was reported and seen. reported must outlive the verdict. */
+void images_judge(const images *reported, const tree_image *seen, size_t seen_count,
+                  const images_wanted *wanted, pid_t root, images_verdict *verdict);
+
+/* Frees what judge made, and empties it. */
+void images_verdict_clear(images_verdict *verdict);
+
+#endif

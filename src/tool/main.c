@@ -1,0 +1,63 @@
+/* main.c - the allocbench command: picks the verb. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <allocbench/allocbench.h>
+
+#include "tool/commands.h"
+
+static const char usage[] =
+    "allocbench measures what another malloc would do to a program.\n"
+    "\n"
+    "  allocbench run WORKLOAD... [options]            workloads of the catalogue\n"
+    "  allocbench run [WORKLOAD...] [options] -- COMMAND ARGS...   any program\n"
+    "  allocbench report DIR                           the tables of a result directory again\n"
+    "  allocbench list [workloads|targets|metrics]     what there is\n"
+    "  allocbench --version\n"
+    "\n"
+    "allocbench run --help tells the options. Start with:\n"
+    "  allocbench run churn-cross -t glibc -t jemalloc\n";
+
+static const char *const verbs[] = {"run", "report", "list"};
+
+static int unknown_verb(const char *verb) {
+    size_t nearest = 0;
+
+    for (size_t at = 1; at < sizeof verbs / sizeof verbs[0]; at++)
+        if (abench_text_distance(verb, verbs[at]) < abench_text_distance(verb, verbs[nearest]))
+            nearest = at;
+    return command_fail(EXIT_USAGE, "there is no command '%s'; did you mean '%s'? (--help)", verb,
+                        verbs[nearest]);
+}
+
+int main(int argc, char **argv) {
+    /* First of all: what is forked later would inherit this process's size. */
+    const bool runs = argc > 1 && strcmp(argv[1], "run") == 0;
+    spawner *s = runs ? spawner_start() : NULL;
+
+    if (runs && s == NULL)
+        return command_fail(EXIT_ENVIRONMENT, "the spawner cannot be forked: %s", strerror(errno));
+    signal(SIGPIPE, SIG_IGN); /* a child that dies is told by its pipe's end */
+    if (argc < 2) {
+        fputs(usage, stderr);
+        return EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0) {
+        fputs(usage, stdout);
+        return EXIT_OK;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("allocbench %s\n", abench_version_string());
+        return EXIT_OK;
+    }
+    if (runs)
+        return cmd_run(argc - 1, argv + 1, s);
+    if (strcmp(argv[1], "report") == 0)
+        return cmd_report(argc - 1, argv + 1);
+    if (strcmp(argv[1], "list") == 0)
+        return cmd_list(argc - 1, argv + 1);
+    return unknown_verb(argv[1]);
+}

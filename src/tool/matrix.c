@@ -1,0 +1,215 @@
+#include "tool/matrix.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tool/lockstep.h"
+#include "tool/model.h"
+#include "tool/progress.h"
+#include "tool/single.h"
+#include "tool/util.h"
+
+volatile sig_atomic_t matrix_interrupted;
+
+void matrix_note(matrix *m, const char *format, ...) {
+    va_list list;
+    char *note;
+
+    va_start(list, format);
+    note = xvasprintf(format, list);
+    va_end(list);
+    progress_say(note);
+    m->notes = xrealloc(m->notes, (m->notes_count + 1) * sizeof *m->notes);
+    m->notes[m->notes_count++] = note;
+}
+
+char *matrix_path(const matrix *m, const char *folder, const char *name, const char *suffix) {
+    return xasprintf("%s/%s/%s%s", m->directory, folder, name, suffix);
+}
+
+uint64_t matrix_seed(const matrix *m, uint32_t round) {
+    return m->same_seed ? m->seed : m->seed + round;
+}
+
+const char *matrix_arm_title(const matrix *m, const arm *a) {
+    static char title[256];
+
+    if (a->target == MODEL_FLOOR)
+        return "floor";
+    snprintf(title, sizeof title, "%s%s", m->targets[a->target].name, a->again ? " (again)" : "");
+    return title;
+}
+
+/* ---- one round ------------------------------------------------------------------------------- */
+
+static arm *make_arms(const matrix *m, size_t workload, uint32_t round, size_t *count) {
+    arm *arms = xcalloc(m->targets_count + 2, sizeof *arms);
+    const char *id = m->workloads[workload].id;
+
+    *count = 0;
+    for (size_t at = 0; at < m->targets_count; at++) {
+        if (m->targets[at].missing != NULL)
+            continue;
+        arms[(*count)++] = (arm){at, false, xasprintf("%s.r%03u.t%02zu", id, round, at), NULL};
+        if (at == m->baseline)
+            arms[(*count)++] = (arm){at, true, xasprintf("%s.r%03u.t%02zub", id, round, at), NULL};
+    }
+    if (m->floor && m->workloads[workload].spec != NULL)
+        arms[(*count)++] = (arm){MODEL_FLOOR, false, xasprintf("%s.r%03u.floor", id, round), NULL};
+    return arms;
+}
+
+static void free_arms(arm *arms, size_t count) {
+    for (size_t at = 0; at < count; at++) {
+        free(arms[at].name);
+        free(arms[at].reason);
+    }
+    free(arms);
+}
+
+/* Removes what an interrupted try at this round left. */
+static void remove_remains(const matrix *m, const arm *arms, size_t count) {
+    static const char *const suffixes[] = {".jsonl", ".jsonl.part",   ".out",
+                                           ".err",   ".harness.part", ".probe"};
+
+    for (size_t at = 0; at < count; at++)
+        for (size_t s = 0; s < sizeof suffixes / sizeof suffixes[0]; s++) {
+            char *path = matrix_path(m, "cells", arms[at].name, suffixes[s]);
+            unlink(path);
+            free(path);
+        }
+}
+
+static bool publish_round(const matrix *m, size_t workload, uint32_t round, const arm *arms,
+                          size_t count, const char *mode, char *message, size_t message_size) {
+    json_t *cells = json_array();
+    json_t *root;
+    char *name = xasprintf("%s.r%03u", m->workloads[workload].id, round);
+    char *path = matrix_path(m, "rounds", name, ".json");
+    char *seed = xasprintf("%llu", (unsigned long long)matrix_seed(m, round));
+    char *text;
+    bool good;
+
+    for (size_t at = 0; at < count; at++) {
+        const arm *a = &arms[at];
+        char *file = xasprintf("cells/%s.jsonl", a->name);
+        json_array_append_new(
+            cells, json_pack("{s:s?, s:b, s:s, s:s?, s:s?}", "target",
+                             a->target == MODEL_FLOOR ? NULL : m->targets[a->target].name, "again",
+                             a->again, "status", a->reason == NULL ? "ok" : "failed", "reason",
+                             a->reason, "file", a->reason == NULL ? file : NULL));
+        free(file);
+    }
+    root = json_pack("{s:i, s:s, s:i, s:s, s:s, s:o}", "schema", 1, "workload",
+                     m->workloads[workload].id, "round", (int)round, "seed", seed, "mode", mode,
+                     "cells", cells);
+    text = root == NULL ? NULL : json_dumps(root, JSON_INDENT(1));
+    if (text == NULL)
+        snprintf(message, message_size, "the round's names are not valid UTF-8");
+    good = text != NULL && util_write_file(path, text, strlen(text), message, message_size);
+    free(text);
+    json_decref(root);
+    free(seed);
+    free(path);
+    free(name);
+    return good;
+}
+
+static void report_failures(matrix *m, size_t workload, uint32_t round, const arm *arms,
+                            size_t count) {
+    for (size_t at = 0; at < count; at++) {
+        char *line;
+        if (arms[at].reason == NULL)
+            continue;
+        m->failed_cells++;
+        line = xasprintf("failed: %s, round %u, %s: %s", m->workloads[workload].label, round + 1,
+                         matrix_arm_title(m, &arms[at]), arms[at].reason);
+        progress_say(line);
+        free(line);
+    }
+}
+
+static bool run_round(matrix *m, size_t workload, uint32_t round, char *message,
+                      size_t message_size) {
+    size_t count;
+    arm *arms = make_arms(m, workload, round, &count);
+    const char *mode = "sequential";
+    bool good = true;
+
+    remove_remains(m, arms, count);
+    if (m->workloads[workload].spec != NULL)
+        mode = lockstep_round(m, workload, round, arms, count);
+    else
+        single_round(m, workload, round, arms, count);
+    if (matrix_interrupted) {
+        remove_remains(m, arms, count);
+    } else {
+        report_failures(m, workload, round, arms, count);
+        good = publish_round(m, workload, round, arms, count, mode, message, message_size);
+    }
+    free_arms(arms, count);
+    return good;
+}
+
+/* ---- all rounds ------------------------------------------------------------------------------ */
+
+static bool is_done(const matrix *m, size_t workload, uint32_t round) {
+    char *name = xasprintf("%s.r%03u", m->workloads[workload].id, round);
+    char *path = matrix_path(m, "rounds", name, ".json");
+    const bool done = access(path, F_OK) == 0;
+
+    free(name);
+    free(path);
+    return done;
+}
+
+void matrix_cool_down(const matrix *m) {
+    struct timespec left;
+
+    left.tv_sec = (time_t)m->cooldown_s;
+    left.tv_nsec = (long)((m->cooldown_s - (double)left.tv_sec) * 1e9);
+    while (m->cooldown_s > 0 && nanosleep(&left, &left) != 0 && errno == EINTR &&
+           !matrix_interrupted)
+        ;
+}
+
+bool matrix_run(matrix *m, char *message, size_t message_size) {
+    size_t todo = 0, kept = 0, done = 0;
+
+    for (uint32_t round = 0; round < m->rounds; round++)
+        for (size_t w = 0; w < m->workloads_count; w++)
+            *(is_done(m, w, round) ? &kept : &todo) += 1;
+    if (kept > 0) {
+        char *line =
+            xasprintf("%zu of %zu rounds are there already and are kept", kept, kept + todo);
+        progress_say(line);
+        free(line);
+    }
+    progress_begin(todo);
+    for (uint32_t round = 0; round < m->rounds; round++) {
+        for (size_t w = 0; w < m->workloads_count; w++) {
+            if (is_done(m, w, round))
+                continue;
+            progress_at(done, m->workloads[w].label, round + 1, m->rounds);
+            if (done > 0)
+                matrix_cool_down(m);
+            if (!matrix_interrupted && !run_round(m, w, round, message, message_size)) {
+                progress_end();
+                return false;
+            }
+            if (matrix_interrupted) {
+                progress_end();
+                return true;
+            }
+            done++;
+        }
+    }
+    progress_end();
+    return true;
+}

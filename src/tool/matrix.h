@@ -1,0 +1,98 @@
+/*
+ * matrix.h - all the cells of one `allocbench run`: a directory, a key, rounds.
+ *
+ * The round is the unit: every target once (the baseline twice) on one seed. A finished round is
+ * marked by its file in rounds/, which is renamed into place after the last of its cells; whatever
+ * an interrupted round left is removed and the round is run whole.
+ */
+#ifndef ABENCH_TOOL_MATRIX_H
+#define ABENCH_TOOL_MATRIX_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <allocbench/run.h>
+
+#include "tool/spawner.h"
+#include "tool/target.h"
+
+typedef struct matrix_workload {
+    char *id;    /* "w00" */
+    char *label; /* as the user gave it */
+    char *spec;  /* canonical; NULL for the command */
+} matrix_workload;
+
+typedef struct matrix {
+    /* asked */
+    char *directory;
+    char *command_line;
+    matrix_workload *workloads;
+    size_t workloads_count;
+    char **command;  /* argv of the last workload when it is a command; else NULL */
+    target *targets; /* missing ones too */
+    size_t targets_count;
+    size_t baseline;
+    uint64_t seed;
+    uint32_t rounds;
+    uint32_t lanes;
+    uint64_t slice_operations;
+    uint64_t duration_ms;
+    double cooldown_s;
+    double timeout_s;
+    bool same_seed;
+    bool keep_environment;
+    bool ignore_failure;
+    bool floor; /* a cell of the null allocator in each round of a tape */
+    /* found */
+    abench_host host;
+    char *cell; /* path of allocbench-cell */
+    char *probe;
+    spawner *spawner;
+    char **notes;
+    size_t notes_count;
+    bool unreached; /* the probe cannot get into the command: system targets only */
+    int lock;
+    size_t failed_cells;
+} matrix;
+
+/* One cell of a round. */
+typedef struct arm {
+    size_t target; /* MODEL_FLOOR for the null allocator */
+    bool again;
+    char *name;   /* "w00.r000.t01b" */
+    char *reason; /* NULL, or why it failed */
+} arm;
+
+/* Set by SIGINT and SIGTERM. */
+extern volatile sig_atomic_t matrix_interrupted;
+
+/* Keeps a line for the report, and says it on stderr. */
+void matrix_note(matrix *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Makes or opens the directory, locks it, and compares the key of what is there with what is asked.
+ * false with one line in message: what differs, who holds it, or what failed. */
+bool matrix_open(matrix *m, char *message, size_t message_size);
+
+/* Writes matrix.json anew: with the notes so far. */
+bool matrix_write(const matrix *m, char *message, size_t message_size);
+
+/* Runs the rounds that are not there yet. false with one line in message when the machine, not a
+ * target, is at fault (a full disk...). */
+bool matrix_run(matrix *m, char *message, size_t message_size);
+
+void matrix_close(matrix *m);
+
+/* "DIR/cells/NAME.jsonl" and its kin; free() it. */
+char *matrix_path(const matrix *m, const char *folder, const char *name, const char *suffix);
+
+/* Sleeps as long as --cooldown says. */
+void matrix_cool_down(const matrix *m);
+
+/* The seed of a round. */
+uint64_t matrix_seed(const matrix *m, uint32_t round);
+
+/* "glibc", "glibc (again)", "floor". Static text, until the next call. */
+const char *matrix_arm_title(const matrix *m, const arm *a);
+
+#endif

@@ -1,0 +1,128 @@
+/*
+ * model.h - a result directory in memory: what was asked, and every cell that was measured.
+ *
+ *   DIR/matrix.json       what was asked: workloads, targets, options, host; the resume key
+ *   DIR/lock              held while a tool writes here
+ *   DIR/rounds/W.R.json   one finished round: its cells and their state. It is renamed into place
+ *                         when the whole round is there; cells without it do not count
+ *   DIR/cells/NAME.jsonl  one cell each (schema: allocbench/run.h)
+ *   DIR/samples.csv raw.tsv summary.tsv REPORT.md rss-W.svg   made from the above, at any time
+ *
+ * Everything read from the directory is hostile: wrong types, missing keys, negative counts, huge
+ * files and control characters give an error "FILE:LINE:COLUMN: what is wrong", never a crash.
+ */
+#ifndef ABENCH_TOOL_MODEL_H
+#define ABENCH_TOOL_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <allocbench/run.h>
+
+typedef struct model_metric {
+    char *name;
+    char *unit;
+    uint32_t direction; /* ABENCH_DIRECTION_... */
+    double value;
+} model_metric;
+
+typedef struct model_reading {
+    uint64_t time_ns;
+    abench_memory memory;
+} model_reading;
+
+typedef struct model_phase {
+    char *name; /* "baseline" first */
+    bool timed;
+    uint64_t time_ns; /* when it ended */
+    uint64_t operations;
+    uint64_t live_bytes; /* at its end */
+    uint64_t live_blocks;
+    uint64_t usable_bytes;
+    bool has_usable;
+    abench_memory memory;
+} model_phase;
+
+typedef struct model_slice {
+    char *phase;
+    uint64_t operations;
+    uint64_t wall_ns;
+    uint64_t cpu_ns;
+    uint64_t busy_ns;
+    uint64_t wait_ns;
+} model_slice;
+
+typedef struct model_cell {
+    size_t workload; /* index */
+    size_t target;   /* index; MODEL_FLOOR for the null allocator's cell */
+    uint32_t round;
+    bool again; /* the baseline's second cell of the round (A/A) */
+    bool failed;
+    char *reason; /* why it failed: one line; else NULL */
+    char *file;   /* relative to DIR; NULL when the cell failed before it wrote one */
+    char *plan_digest;
+    char *work_digest;
+    abench_identity identity;
+    model_metric *metrics;
+    size_t metrics_count;
+    model_reading *readings;
+    size_t readings_count;
+    model_phase *phases;
+    size_t phases_count;
+    model_slice *slices;
+    size_t slices_count;
+    char **warnings;
+    size_t warnings_count;
+} model_cell;
+
+#define MODEL_FLOOR ((size_t)-1)
+
+typedef struct model_workload {
+    char *id;    /* "w00": used in file names */
+    char *label; /* the spec, or the command line, as the user gave it */
+    bool is_command;
+} model_workload;
+
+typedef struct model_target {
+    char *name;
+    char *spec;
+    char *library; /* "" for the C library */
+    char *family;
+    char *version;  /* "" when not known */
+    char *build_id; /* "" when not known */
+    char *settings; /* "MALLOC_ARENA_MAX=2 thp=never"; "" when there are none */
+    char *missing;  /* NULL, or why it was left out */
+} model_target;
+
+typedef struct model {
+    char *directory;
+    char *tool_version;
+    char *command_line;
+    char *unix_s;
+    uint64_t seed;
+    uint32_t rounds; /* asked */
+    size_t baseline; /* index of a target */
+    abench_host host;
+    char **notes; /* what the run said: cleared environment, sequential rounds, ... */
+    size_t notes_count;
+    model_workload *workloads;
+    size_t workloads_count;
+    model_target *targets; /* missing ones too */
+    size_t targets_count;
+    model_cell *cells; /* of finished rounds, sorted by workload, round, target, again */
+    size_t cells_count;
+    char **dead; /* .part files: runs that died */
+    size_t dead_count;
+} model;
+
+/* Reads DIR. On failure returns NULL and writes one line to message. */
+model *model_load(const char *directory, char *message, size_t message_size);
+
+/* accepts NULL */
+void model_free(model *m);
+
+/* The metric of a cell, or NULL. */
+const model_metric *model_cell_metric(const model_cell *cell, const char *name);
+
+#endif

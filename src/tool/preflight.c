@@ -1,0 +1,162 @@
+#include "tool/preflight.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tool/util.h"
+
+#define TIMEOUT_MS 20000
+
+static void describe(const abench_identity *identity, char *text, size_t size) {
+    snprintf(text, size, "%s (%s%s%s)", identity->file, identity->family,
+             identity->version[0] == '\0' ? "" : " ", identity->version);
+}
+
+bool preflight_check(const target *t, const abench_identity *identity, char *message,
+                     size_t message_size) {
+    char served[640];
+    struct stat wanted;
+
+    describe(identity, served, sizeof served);
+    if (identity->flags & ABENCH_IDENTITY_MIXED) {
+        snprintf(message, message_size,
+                 "target %s: malloc is served by %s, but %s: an allocator must provide them all",
+                 t->name, served, identity->others);
+        return false;
+    }
+    if (t->library != NULL &&
+        (stat(t->library, &wanted) != 0 || wanted.st_dev != identity->device ||
+         wanted.st_ino != identity->inode)) {
+        snprintf(message, message_size, "target %s: malloc is served by %s, not by %s", t->name,
+                 served, t->library);
+        return false;
+    }
+    if (t->library == NULL && identity->flags & ABENCH_IDENTITY_STATIC) {
+        snprintf(message, message_size, "target %s: malloc is served by the program itself, %s",
+                 t->name, served);
+        return false;
+    }
+    /* A library of the right file may be of a family that identify does not know yet. */
+    if (t->family != NULL && strcmp(t->family, identity->family) != 0 &&
+        (t->library == NULL || strcmp(identity->family, "unknown") != 0)) {
+        snprintf(message, message_size, "target %s: malloc is served by %s, which is no %s",
+                 t->name, served, t->family);
+        return false;
+    }
+    return true;
+}
+
+static void copy_field(char *field, size_t size, const char *value) {
+    snprintf(field, size, "%s", value);
+}
+
+/* One "key=value" line of CELL --identify. */
+static void read_line(const char *line, abench_identity *identity) {
+    const size_t length = strcspn(line, "=");
+    const char *value = line[length] == '=' ? line + length + 1 : "";
+
+    if (strncmp(line, "family=", 7) == 0)
+        copy_field(identity->family, sizeof identity->family, value);
+    else if (strncmp(line, "version=", 8) == 0)
+        copy_field(identity->version, sizeof identity->version, value);
+    else if (strncmp(line, "build_id=", 9) == 0)
+        copy_field(identity->build_id, sizeof identity->build_id, value);
+    else if (strncmp(line, "file=", 5) == 0)
+        copy_field(identity->file, sizeof identity->file, value);
+    else if (strncmp(line, "others=", 7) == 0)
+        copy_field(identity->others, sizeof identity->others, value);
+    else if (strncmp(line, "device=", 7) == 0)
+        identity->device = strtoull(value, NULL, 10);
+    else if (strncmp(line, "inode=", 6) == 0)
+        identity->inode = strtoull(value, NULL, 10);
+    else if (strcmp(line, "mixed=1") == 0)
+        identity->flags |= ABENCH_IDENTITY_MIXED;
+    else if (strcmp(line, "static=1") == 0)
+        identity->flags |= ABENCH_IDENTITY_STATIC;
+}
+
+static void read_identity(char *text, abench_identity *identity) {
+    char *rest = text, *line;
+
+    abench_identity_init(identity);
+    while ((line = strsep(&rest, "\n")) != NULL)
+        read_line(line, identity);
+}
+
+/* Reads to the end of the pipe, at most size - 1 bytes and TIMEOUT_MS. false: too late. */
+static bool read_output(int fd, char *text, size_t size) {
+    const uint64_t deadline = abench_clock_ns() + (uint64_t)TIMEOUT_MS * 1000000;
+    size_t length = 0;
+
+    for (;;) {
+        const uint64_t now = abench_clock_ns();
+        struct pollfd wait = {fd, POLLIN, 0};
+        ssize_t got;
+        if (now >= deadline || length + 1 >= size ||
+            poll(&wait, 1, (int)((deadline - now) / 1000000) + 1) <= 0)
+            break;
+        got = read(fd, text + length, size - 1 - length);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0) {
+            text[length] = '\0';
+            return got == 0;
+        }
+        length += (size_t)got;
+    }
+    text[length] = '\0';
+    return false;
+}
+
+bool preflight_target(target *t, const char *cell, bool keep_environment, char *message,
+                      size_t message_size) {
+    char *argv[] = {(char *)(uintptr_t)cell, (char *)(uintptr_t) "--identify", NULL};
+    char **envp = target_environment(t, keep_environment, NULL, 0);
+    launch how = {.argv = argv, .envp = envp, .input = -1, .output = -1, .errors = -1};
+    const char *what = "";
+    char text[8192];
+    int ends[2], status = 0;
+    bool whole;
+    pid_t pid;
+
+    if (pipe(ends) != 0) {
+        snprintf(message, message_size, "no pipe: %s", strerror(errno));
+        target_environment_free(envp);
+        return false;
+    }
+    how.output = ends[1];
+    target_launch(t, &how);
+    pid = launch_start(&how, &what);
+    close(ends[1]);
+    target_environment_free(envp);
+    if (pid < 0) {
+        snprintf(message, message_size, "target %s: a child cannot be started (%s): %s", t->name,
+                 what, strerror(errno));
+        close(ends[0]);
+        return false;
+    }
+    whole = read_output(ends[0], text, sizeof text);
+    close(ends[0]);
+    if (!whole) {
+        launch_kill(pid);
+        snprintf(message, message_size, "target %s: a child under it hung or told nonsense",
+                 t->name);
+        return false;
+    }
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (status != 0) {
+        snprintf(message, message_size, "target %s: a child under it %s %d", t->name,
+                 WIFSIGNALED(status) ? "was killed by signal" : "ended with status",
+                 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+        return false;
+    }
+    read_identity(text, &t->identity);
+    return preflight_check(t, &t->identity, message, message_size);
+}

@@ -1,0 +1,19 @@
+/*
+ * preflight.h - the proof, before anything is timed, that each target's allocator is the one that
+ * serves: asked inside a child that runs as the cells will.
+ */
+#ifndef ABENCH_TOOL_PREFLIGHT_H
+#define ABENCH_TOOL_PREFLIGHT_H
+
+#include "tool/target.h"
+
+/* Runs CELL --identify under t and keeps what it says in t->identity. false with one line in message
+ * that names what malloc really resolves to. */
+bool preflight_target(target *t, const char *cell, bool keep_environment, char *message,
+                      size_t message_size);
+
+/* Is this identity what t asks for? false with one line in message. Used for every cell too. */
+bool preflight_check(const target *t, const abench_identity *identity, char *message,
+                     size_t message_size);
+
+#endif

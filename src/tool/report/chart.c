@@ -1,0 +1,470 @@
+#include "tool/report/chart.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/report/format.h"
+#include "tool/report/summary.h"
+#include "tool/util.h"
+
+#define WIDTH        860
+#define HEIGHT       400
+#define LEFT         64.0
+#define RIGHT        660.0 /* the labels stand beyond */
+#define TOP          84.0
+#define BOTTOM       356.0
+#define LABEL_GAP    16.0
+#define LETTER       6.5 /* width of a letter, about: no font is known here */
+#define COLORS       8u
+#define TITLE_WIDTH  84u
+#define NAME_WIDTH   16u
+#define PHASES_DRAWN 200u
+
+typedef struct series {
+    const model_cell *cell;
+    double last;  /* bytes */
+    double end_x; /* where the line ends */
+    double end_y;
+    double label_y;
+} series;
+
+typedef struct chart {
+    const model *m;
+    size_t workload;
+    uint32_t round;
+    FILE *out;
+    uint32_t bit;  /* of abench_memory: what is drawn */
+    bool above;    /* the baseline reading is taken off, as in the metrics */
+    series *lines; /* by target */
+    size_t count;
+    const model_cell *live; /* whose phases are drawn; NULL: none */
+    double seconds;         /* the x axis ends there */
+    double bytes;           /* the y axis ends there */
+    double step;            /* of the y axis */
+    format_unit unit;
+} chart;
+
+/* ---- names ------------------------------------------------------------------------------------- */
+
+char *chart_name(const model *m, size_t workload) {
+    const model_workload *w = &m->workloads[workload];
+    char slug[49];
+    size_t length = 0;
+    for (const char *c = w->label; *c != '\0' && length < sizeof slug - 1; c++) {
+        bool plain = (unsigned char)*c < 0x80 && isalnum((unsigned char)*c);
+        if (plain)
+            slug[length++] = (char)tolower((unsigned char)*c);
+        else if (length > 0 && slug[length - 1] != '-')
+            slug[length++] = '-';
+    }
+    while (length > 0 && slug[length - 1] == '-')
+        length--;
+    slug[length] = '\0';
+    return xasprintf("rss-%s%s%s.svg", w->id, length > 0 ? "-" : "", slug);
+}
+
+/* ---- what is drawn ------------------------------------------------------------------------------ */
+
+static double bytes_of(const chart *c, const abench_memory *memory) {
+    return (double)(c->bit == ABENCH_MEMORY_RSS ? memory->rss_bytes : memory->pss_bytes);
+}
+
+/* What the process had before the work; NULL when that was not read. */
+static const abench_memory *baseline_of(const chart *c, const model_cell *cell) {
+    if (cell->phases_count == 0 || strcmp(cell->phases[0].name, "baseline") != 0 ||
+        (cell->phases[0].memory.valid & c->bit) == 0)
+        return NULL;
+    return &cell->phases[0].memory;
+}
+
+static bool value_of(const chart *c, const model_cell *cell, size_t index, double *bytes) {
+    const abench_memory *memory = &cell->readings[index].memory;
+    if ((memory->valid & c->bit) == 0)
+        return false;
+    *bytes = bytes_of(c, memory);
+    if (c->above)
+        *bytes = fmax(*bytes - bytes_of(c, baseline_of(c, cell)), 0);
+    return true;
+}
+
+static bool has_bit(const model_cell *cell, uint32_t bit) {
+    for (size_t i = 0; i < cell->readings_count; i++) {
+        if (cell->readings[i].memory.valid & bit)
+            return true;
+    }
+    return false;
+}
+
+static bool is_drawn(const chart *c, const model_cell *cell) {
+    return cell->workload == c->workload && !cell->failed && !cell->again &&
+           cell->target != MODEL_FLOOR && has_bit(cell, c->bit);
+}
+
+/* RSS where it was read; a measurer that only has PSS gives that. */
+static uint32_t choose_bit(const model *m, size_t workload) {
+    for (size_t i = 0; i < m->cells_count; i++) {
+        if (m->cells[i].workload == workload && has_bit(&m->cells[i], ABENCH_MEMORY_RSS))
+            return ABENCH_MEMORY_RSS;
+    }
+    return ABENCH_MEMORY_PSS;
+}
+
+/* All lines of a chart stand above the same thing, or none. */
+static bool all_have_baseline(const chart *c) {
+    for (size_t i = 0; i < c->m->cells_count; i++) {
+        if (is_drawn(c, &c->m->cells[i]) && baseline_of(c, &c->m->cells[i]) == NULL)
+            return false;
+    }
+    return true;
+}
+
+static double peak_of(const chart *c, const model_cell *cell) {
+    double peak = 0;
+    double bytes;
+    for (size_t i = 0; i < cell->readings_count; i++) {
+        if (value_of(c, cell, i, &bytes))
+            peak = fmax(peak, bytes);
+    }
+    return peak;
+}
+
+typedef struct candidate {
+    uint32_t round;
+    size_t drawn;
+    double peak; /* of the baseline */
+} candidate;
+
+/* Most targets first, then the lower peak. */
+static int by_rank(const void *a, const void *b) {
+    const candidate *x = a;
+    const candidate *y = b;
+    if (x->drawn != y->drawn)
+        return x->drawn > y->drawn ? -1 : 1;
+    return (x->peak > y->peak) - (x->peak < y->peak);
+}
+
+static bool choose_round(chart *c) {
+    candidate *rounds = NULL;
+    size_t count = 0;
+    size_t capacity = 0;
+    for (size_t i = 0; i < c->m->cells_count; i++) {
+        const model_cell *cell = &c->m->cells[i];
+        if (!is_drawn(c, cell))
+            continue;
+        if (count == 0 || rounds[count - 1].round != cell->round) {
+            rounds = util_grow(rounds, count, &capacity, sizeof *rounds);
+            rounds[count++] = (candidate){cell->round, 0, 0};
+        }
+        rounds[count - 1].drawn++;
+        if (cell->target == c->m->baseline)
+            rounds[count - 1].peak = peak_of(c, cell);
+    }
+    if (count > 0) {
+        qsort(rounds, count, sizeof *rounds, by_rank);
+        size_t best = 1;
+        while (best < count && rounds[best].drawn == rounds[0].drawn)
+            best++;
+        c->round = rounds[(best - 1) / 2].round;
+    }
+    free(rounds);
+    return count > 0;
+}
+
+static void collect(chart *c) {
+    c->lines = xcalloc(c->m->targets_count, sizeof *c->lines);
+    double peak = 0;
+    for (size_t i = 0; i < c->m->cells_count; i++) {
+        const model_cell *cell = &c->m->cells[i];
+        if (!is_drawn(c, cell) || cell->round != c->round)
+            continue;
+        c->lines[c->count++].cell = cell;
+        peak = fmax(peak, peak_of(c, cell));
+        const model_reading *last = &cell->readings[cell->readings_count - 1];
+        c->seconds = fmax(c->seconds, (double)last->time_ns / 1e9);
+        if (!c->m->workloads[c->workload].is_command &&
+            (c->live == NULL || cell->target == c->m->baseline))
+            c->live = cell;
+    }
+    for (size_t i = 0; c->live != NULL && i < c->live->phases_count; i++) {
+        peak = fmax(peak, (double)c->live->phases[i].live_bytes);
+        c->seconds = fmax(c->seconds, (double)c->live->phases[i].time_ns / 1e9);
+    }
+    c->bytes = fmax(peak, 1);
+    c->seconds = c->seconds > 0 ? c->seconds : 1;
+}
+
+/* ---- axes --------------------------------------------------------------------------------------- */
+
+/* 1, 2 or 5 times a power of ten, so that about parts steps fill length. */
+static double nice_step(double length, double parts) {
+    double raw = length / parts;
+    double power = pow(10, floor(log10(raw)));
+    double factor = raw / power;
+    return power * (factor <= 1 ? 1 : factor <= 2 ? 2 : factor <= 5 ? 5 : 10);
+}
+
+static int step_decimals(double step) {
+    return step >= 1 ? 0 : (int)ceil(-log10(step) - 1e-9);
+}
+
+static double x_at(const chart *c, double seconds) {
+    return LEFT + (RIGHT - LEFT) * seconds / c->seconds;
+}
+
+static double y_at(const chart *c, double bytes) {
+    return BOTTOM - (BOTTOM - TOP) * bytes / c->bytes;
+}
+
+static void fit_axis(chart *c) {
+    c->unit = format_scale("bytes", c->bytes);
+    double shown = c->bytes / c->unit.divisor;
+    c->step = nice_step(shown, 5);
+    double steps = ceil(shown / c->step - 1e-9);
+    c->bytes = steps * c->step * c->unit.divisor;
+}
+
+static void put_y_axis(const chart *c) {
+    int decimals = step_decimals(c->step);
+    int steps = (int)lround(c->bytes / c->unit.divisor / c->step);
+    for (int i = 0; i <= steps; i++) {
+        double shown = i * c->step;
+        double y = y_at(c, shown * c->unit.divisor);
+        fprintf(c->out,
+                "<path class=\"%s\" d=\"M%.0f %.1fH%.0f\"/>"
+                "<text class=\"tick\" text-anchor=\"end\" x=\"%.0f\" y=\"%.1f\">%.*f%s%s</text>\n",
+                i == 0 ? "axis" : "grid", LEFT, y, RIGHT, LEFT - 8, y + 4, decimals, shown,
+                i == steps ? " " : "", i == steps ? c->unit.name : "");
+    }
+}
+
+static void put_x_axis(const chart *c) {
+    double step = nice_step(c->seconds, 6);
+    int decimals = step_decimals(step);
+    int steps = (int)floor(c->seconds / step + 1e-9);
+    for (int i = 0; i <= steps; i++) {
+        double x = x_at(c, i * step);
+        fprintf(c->out,
+                "<path class=\"axis\" d=\"M%.1f %.0fv4\"/>"
+                "<text class=\"tick\" text-anchor=\"middle\" x=\"%.1f\" y=\"%.0f\">%.*f%s</text>\n",
+                x, BOTTOM, x, BOTTOM + 18, decimals, i * step, i == steps ? " s" : "");
+    }
+}
+
+/* ---- live bytes and phases ------------------------------------------------------------------------ */
+
+/* What is live is known at the phases' ends; straight lines join them. (Steps would show a phase
+ * that fills, and one that drains, as if all of it were the allocator's cost.) */
+static void put_live(const chart *c) {
+    fprintf(c->out, "<path class=\"live\" d=\"M%.0f %.0f", LEFT, BOTTOM);
+    double last = LEFT;
+    for (size_t i = 0; i < c->live->phases_count; i++) {
+        last = x_at(c, (double)c->live->phases[i].time_ns / 1e9);
+        fprintf(c->out, "L%.1f %.1f", last, y_at(c, (double)c->live->phases[i].live_bytes));
+    }
+    fprintf(c->out, "L%.1f %.0fZ\"/>\n", last, BOTTOM);
+}
+
+static void put_phases(const chart *c) {
+    double last = LEFT;
+    size_t drawn = 0;
+    for (size_t i = 0; i < c->live->phases_count && drawn < PHASES_DRAWN; i++) {
+        const model_phase *phase = &c->live->phases[i];
+        double x = x_at(c, (double)phase->time_ns / 1e9);
+        if (x - last < 2)
+            continue; /* the baseline at 0, or one that is over before it could be seen */
+        fprintf(c->out, "<path class=\"rule\" d=\"M%.1f %.0fV%.0f\"/>", x, TOP - 16, BOTTOM);
+        if ((double)format_width(phase->name) * LETTER + 4 < x - last) {
+            fprintf(c->out, "<text class=\"phase\" text-anchor=\"middle\" x=\"%.1f\" y=\"%.0f\">",
+                    (x + last) / 2, TOP - 7);
+            format_xml(c->out, phase->name);
+            fputs("</text>", c->out);
+        }
+        fputc('\n', c->out);
+        last = x;
+        drawn++;
+    }
+}
+
+/* ---- lines ---------------------------------------------------------------------------------------- */
+
+size_t chart_thin(const double *values, size_t count, size_t *indices) {
+    size_t n = 0;
+    if (count <= CHART_POINTS) {
+        for (; n < count; n++)
+            indices[n] = n;
+        return n;
+    }
+    const size_t buckets = CHART_POINTS / 2 - 1;
+    indices[n++] = 0;
+    for (size_t b = 0; b < buckets; b++) {
+        size_t from = 1 + (count - 2) * b / buckets;
+        size_t to = 1 + (count - 2) * (b + 1) / buckets;
+        size_t low = from;
+        size_t high = from;
+        for (size_t i = from; i < to; i++) {
+            low = values[i] < values[low] ? i : low;
+            high = values[i] > values[high] ? i : high;
+        }
+        indices[n++] = low < high ? low : high;
+        if (low != high)
+            indices[n++] = low < high ? high : low;
+    }
+    indices[n++] = count - 1;
+    return n;
+}
+
+static void put_name(const chart *c, const series *line, size_t limit) {
+    char *name = format_terminal(c->m->targets[line->cell->target].name, limit);
+    format_xml(c->out, name);
+    free(name);
+}
+
+/* Draws a line and notes where it ends. */
+static void put_line(const chart *c, series *line) {
+    const model_cell *cell = line->cell;
+    double *values = xcalloc(cell->readings_count, sizeof *values);
+    double *times = xcalloc(cell->readings_count, sizeof *times);
+    size_t indices[CHART_POINTS];
+    size_t count = 0;
+    for (size_t i = 0; i < cell->readings_count; i++) {
+        if (value_of(c, cell, i, &values[count]))
+            times[count++] = (double)cell->readings[i].time_ns / 1e9;
+    }
+    size_t n = chart_thin(values, count, indices);
+    fprintf(c->out, "<path class=\"line s%zu%s\" d=\"", cell->target % COLORS,
+            cell->target >= COLORS ? " dash" : "");
+    for (size_t i = 0; i < n; i++) {
+        line->last = values[indices[i]];
+        line->end_x = x_at(c, times[indices[i]]);
+        line->end_y = y_at(c, line->last);
+        fprintf(c->out, "%s%.1f %.1f", i == 0 ? "M" : i == 1 ? "L" : " ", line->end_x, line->end_y);
+    }
+    fputs(n == 1 ? "h0.1\"><title>" : "\"><title>", c->out);
+    put_name(c, line, 0);
+    fputs("</title></path>\n", c->out);
+    free(values);
+    free(times);
+}
+
+static int by_end(const void *a, const void *b) {
+    const series *x = *(series *const *)a;
+    const series *y = *(series *const *)b;
+    if (x->end_y > y->end_y || x->end_y < y->end_y)
+        return x->end_y < y->end_y ? -1 : 1;
+    return (x->cell->target > y->cell->target) - (x->cell->target < y->cell->target);
+}
+
+/* Each label as near to its line's end as the others let it: pushed down from the top, and up
+ * again from the bottom where they would leave the picture. */
+static void place_labels(chart *c) {
+    series **order = xcalloc(c->count, sizeof *order);
+    for (size_t i = 0; i < c->count; i++)
+        order[i] = &c->lines[i];
+    qsort(order, c->count, sizeof *order, by_end);
+    double gap = fmin(LABEL_GAP, (BOTTOM + 8 - TOP) / (double)c->count);
+    for (size_t i = 0; i < c->count; i++) {
+        order[i]->label_y = order[i]->end_y;
+        if (i > 0)
+            order[i]->label_y = fmax(order[i]->label_y, order[i - 1]->label_y + gap);
+    }
+    double limit = BOTTOM + 8;
+    for (size_t i = c->count; i-- > 0; limit -= gap)
+        order[i]->label_y = fmin(order[i]->label_y, limit);
+    free(order);
+}
+
+static void put_label(const chart *c, const series *line) {
+    double shown = line->last / c->unit.divisor;
+    size_t color = line->cell->target % COLORS;
+    fprintf(c->out,
+            "<path class=\"lead s%zu\" d=\"M%.1f %.1fL%.0f %.1fL%.0f %.1f\"/>"
+            "<circle class=\"dot s%zu\" cx=\"%.0f\" cy=\"%.1f\" r=\"3.5\"/>"
+            "<text x=\"%.0f\" y=\"%.1f\"><tspan class=\"name\">",
+            color, line->end_x, line->end_y, RIGHT + 3, line->end_y, RIGHT + 12, line->label_y,
+            color, RIGHT + 14, line->label_y, RIGHT + 22, line->label_y + 4);
+    put_name(c, line, NAME_WIDTH);
+    fprintf(c->out, "</tspan> %.*f %s</text>\n", format_decimals(shown), shown, c->unit.name);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------------ */
+
+/* Okabe and Ito's colours; black and yellow change with the background they stand on. */
+static const char style[] =
+    "<style>\n"
+    "text{font:12px system-ui,-apple-system,\"Segoe UI\",Roboto,\"Helvetica Neue\",Arial,"
+    "sans-serif;fill:#222}\n"
+    ".title{font-size:16px;font-weight:600}\n"
+    ".sub,.tick,.phase{fill:#666}.phase{font-size:11px}.name{font-weight:600}\n"
+    ".back{fill:#fff}.live{fill:#e2e2e2}\n"
+    ".grid,.axis,.rule,.line,.lead{fill:none}\n"
+    ".grid{stroke:#999;stroke-opacity:.28}.axis{stroke:#888}\n"
+    ".rule{stroke:#888;stroke-opacity:.6;stroke-dasharray:2 3}\n"
+    ".line{stroke-width:2;stroke-linejoin:round;stroke-linecap:round}.dash{stroke-dasharray:7 4}\n"
+    ".lead{stroke-opacity:.7;stroke-dasharray:1 3}\n"
+    ".s0{stroke:#000}.s1{stroke:#e69f00}.s2{stroke:#56b4e9}.s3{stroke:#009e73}\n"
+    ".s4{stroke:#0072b2}.s5{stroke:#d55e00}.s6{stroke:#cc79a7}.s7{stroke:#b8a800}\n"
+    ".dot{stroke:none}.dot.s0{fill:#000}.dot.s1{fill:#e69f00}.dot.s2{fill:#56b4e9}\n"
+    ".dot.s3{fill:#009e73}.dot.s4{fill:#0072b2}.dot.s5{fill:#d55e00}.dot.s6{fill:#cc79a7}\n"
+    ".dot.s7{fill:#b8a800}\n"
+    "@media (prefers-color-scheme:dark){\n"
+    "text{fill:#e6e6e6}.sub,.tick,.phase{fill:#a6a6a6}.back{fill:#16181c}.live{fill:#33363c}\n"
+    ".line.s0,.lead.s0{stroke:#f2f2f2}.dot.s0{fill:#f2f2f2}\n"
+    ".line.s7,.lead.s7{stroke:#f0e442}.dot.s7{fill:#f0e442}\n"
+    "}\n"
+    "</style>\n";
+
+static void put_head(const chart *c) {
+    const char *what = c->bit == ABENCH_MEMORY_RSS ? "RSS" : "PSS";
+    bool command = c->m->workloads[c->workload].is_command;
+    const char *label = c->m->workloads[c->workload].label;
+    fprintf(c->out,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"%d\" height=\"%d\" "
+            "viewBox=\"0 0 %d %d\">\n<title>%s over time by allocator: ",
+            WIDTH, HEIGHT, WIDTH, HEIGHT, what);
+    format_xml(c->out, label);
+    fprintf(c->out, "</title>\n%s<rect class=\"back\" width=\"%d\" height=\"%d\"/>\n", style, WIDTH,
+            HEIGHT);
+    fprintf(c->out, "<text class=\"title\" x=\"16\" y=\"26\">%s over time: ", what);
+    char *cut = format_terminal(label, TITLE_WIDTH);
+    format_xml(c->out, cut);
+    free(cut);
+    fprintf(c->out,
+            "</text>\n<text class=\"sub\" x=\"16\" y=\"46\">The same %s for every target, each on "
+            "its own clock; lower is better. Round %u%s.",
+            command ? "command" : "operations", c->round,
+            c->above ? ", less the baseline reading" : "");
+    if (c->live != NULL) {
+        char *name = format_terminal(c->m->targets[c->live->target].name, NAME_WIDTH);
+        fputs(" Grey: live bytes of ", c->out);
+        format_xml(c->out, name);
+        fputc('.', c->out);
+        free(name);
+    }
+    fputs("</text>\n", c->out);
+}
+
+bool chart_rss(const model *m, size_t workload, FILE *out) {
+    chart c = {.m = m, .workload = workload, .out = out, .bit = choose_bit(m, workload)};
+    c.above = all_have_baseline(&c);
+    if (!choose_round(&c))
+        return false;
+    collect(&c);
+    fit_axis(&c);
+    put_head(&c);
+    if (c.live != NULL && c.live->phases_count > 0)
+        put_live(&c);
+    put_y_axis(&c);
+    put_x_axis(&c);
+    if (c.live != NULL)
+        put_phases(&c);
+    for (size_t i = 0; i < c.count; i++)
+        put_line(&c, &c.lines[i]);
+    place_labels(&c);
+    for (size_t i = 0; i < c.count; i++)
+        put_label(&c, &c.lines[i]);
+    fputs("</svg>\n", out);
+    free(c.lines);
+    return true;
+}

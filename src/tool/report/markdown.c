@@ -1,0 +1,246 @@
+#include "tool/report/markdown.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tool/report/format.h"
+#include "tool/report/notes.h"
+#include "tool/report/view.h"
+
+/* ---- what was asked, and where --------------------------------------------------------------------- */
+
+static void put_date(FILE *out, const char *unix_s) {
+    char *end;
+    errno = 0;
+    long long seconds = strtoll(unix_s, &end, 10);
+    time_t when = (time_t)seconds;
+    struct tm parts;
+    char text[64];
+    if (end != unix_s && *end == '\0' && errno == 0 && gmtime_r(&when, &parts) != NULL &&
+        strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &parts) > 0)
+        fputs(text, out);
+    else
+        format_markdown(out, unix_s);
+}
+
+static void put_head(const model *m, FILE *out) {
+    fputs("# allocbench report\n\n", out);
+    format_markdown_block(out, m->command_line);
+    fputs("\nasked on ", out);
+    put_date(out, m->unix_s);
+    fprintf(out, " of allocbench ");
+    format_markdown(out, m->tool_version);
+    fprintf(out, ": %" PRIu32 " round%s, seed %" PRIu64 ", baseline ", m->rounds,
+            m->rounds == 1 ? "" : "s", m->seed);
+    format_markdown(out, m->targets[m->baseline].name);
+    fputs(".\n", out);
+}
+
+static void put_fact(FILE *out, const char *name, const char *value) {
+    fprintf(out, "| %s | ", name);
+    format_markdown(out, *value != '\0' ? value : "n/a");
+    fputs(" |\n", out);
+}
+
+static void put_count(FILE *out, const char *name, uint32_t count) {
+    fprintf(out, "| %s | ", name);
+    if (count > 0)
+        fprintf(out, "%" PRIu32 " |\n", count);
+    else
+        fputs("n/a |\n", out);
+}
+
+static void put_bytes(FILE *out, const char *name, uint64_t bytes, const char *none) {
+    format_unit scale = format_scale("bytes", (double)bytes);
+    double shown = (double)bytes / scale.divisor;
+    if (bytes == 0)
+        fprintf(out, "| %s | %s |\n", name, none);
+    else
+        fprintf(out, "| %s | %.*f %s |\n", name, format_decimals(shown), shown, scale.name);
+}
+
+static void put_machine(const abench_host *host, FILE *out) {
+    fputs("\n## Machine\n\n| | |\n|---|---|\n", out);
+    put_fact(out, "host", host->hostname);
+    put_fact(out, "CPU", host->cpu);
+    put_count(out, "CPUs online", host->cpus_online);
+    put_count(out, "CPUs allowed", host->cpus_allowed);
+    put_fact(out, "governor", host->governor);
+    put_bytes(out, "memory", host->memory_bytes, "n/a");
+    put_bytes(out, "memory limit", host->memory_limit_bytes, "none");
+    put_fact(out, "kernel", host->kernel);
+    put_fact(out, "machine", host->machine);
+    put_fact(out, "C library", host->libc);
+    put_fact(out, "huge pages (THP)", host->thp);
+    put_count(out, "bytes a page", host->page_bytes);
+}
+
+static void put_targets(const model *m, FILE *out) {
+    fputs("\n## Targets\n\n| target | family | version | build id | library | settings |\n"
+          "|---|---|---|---|---|---|\n",
+          out);
+    for (size_t i = 0; i < m->targets_count; i++) {
+        const model_target *t = &m->targets[i];
+        const char *texts[] = {t->name,
+                               t->family,
+                               t->version,
+                               t->build_id,
+                               *t->library != '\0' ? t->library : "the C library",
+                               *t->settings != '\0' ? t->settings : "none"};
+        if (t->missing != NULL)
+            continue;
+        for (size_t j = 0; j < sizeof texts / sizeof *texts; j++) {
+            fputs("| ", out);
+            format_markdown(out, *texts[j] != '\0' ? texts[j] : "n/a");
+            fputc(' ', out);
+        }
+        fputs("|\n", out);
+    }
+}
+
+static void put_notes(FILE *out, const char *head, note_list list) {
+    if (list.count > 0)
+        fputs(head, out);
+    for (size_t i = 0; i < list.count; i++) {
+        fputs("- ", out);
+        format_markdown(out, list.items[i].text);
+        if (list.items[i].who != NULL) {
+            fputs(" (", out);
+            format_markdown(out, list.items[i].who);
+            fputc(')', out);
+        }
+        fputc('\n', out);
+    }
+    notes_free(&list);
+}
+
+/* ---- a workload ------------------------------------------------------------------------------------- */
+
+static void put_table(const view *v, FILE *out) {
+    fputs("\n| target ", out);
+    for (size_t i = 0; i < v->columns_count; i++) {
+        fputs("| ", out);
+        format_markdown(out, v->columns[i].title);
+        fputs(v->columns[i].unit[0] != '\0' ? ", " : "", out);
+        format_markdown(out, v->columns[i].unit);
+        fputc(' ', out);
+    }
+    fputs("|\n|---", out);
+    for (size_t i = 0; i < v->columns_count; i++)
+        fputs("|---:", out);
+    fputs("|\n", out);
+    for (size_t i = 0; i < v->rows_count; i++) {
+        fputs("| ", out);
+        format_markdown(out, v->rows[i].label);
+        for (size_t j = 0; j < v->columns_count; j++) {
+            view_cell cell = view_at(v, i, j);
+            fprintf(out, " | %s%s%s", cell.value, cell.spread[0] != '\0' ? " " : "", cell.spread);
+            if (v->columns[j].wants_ratio && cell.ratio[0] != '\0') {
+                const char *strong = cell.verdict != 0 ? "**" : "";
+                fprintf(out, " %s%s%s", strong, cell.ratio, strong);
+                format_markdown(out, cell.mark);
+            }
+        }
+        fputs(" |\n", out);
+    }
+}
+
+/* How far apart the two cells of the baseline read, in the metrics that the table compares. */
+static void put_noise(const view *v, FILE *out) {
+    const char *between = "\nA/A noise (the baseline against itself, over the rounds): ";
+    for (size_t i = 0; i < v->columns_count; i++) {
+        const view_column *c = &v->columns[i];
+        const summary_row *again =
+            summary_find(v->s, v->workload, v->s->m->baseline, true, c->metric);
+        if (again == NULL || again->ratios == 0 || !c->wants_ratio)
+            continue;
+        fputs(between, out);
+        format_markdown(out, c->title);
+        fprintf(out, " x%.3f (x%.3f to x%.3f)", again->ratio, again->ratio_minimum,
+                again->ratio_maximum);
+        between = ", ";
+    }
+    if (between[0] == ',')
+        fputs(".\n", out);
+}
+
+static void put_workload(const summary *s, size_t workload, const char *chart, FILE *out) {
+    const model_workload *w = &s->m->workloads[workload];
+    view *v = view_make(s, workload);
+    char *sentence;
+    fputs("\n## ", out);
+    format_markdown(out, w->label);
+    fprintf(out, "\n\n%s, %zu of %" PRIu32 " rounds%s%s.\n", w->is_command ? "A command" : "A tape",
+            v->rounds, s->m->rounds, v->held[0] != '\0' ? ", " : "", v->held);
+    if (v->rounds == 0)
+        fputs("\nNo round is finished.\n", out);
+    else if (v->columns_count == 0)
+        fputs("\nNo cell has a number.\n", out);
+    else
+        put_table(v, out);
+    put_noise(v, out);
+    if (view_share(v, &sentence)) {
+        fputc('\n', out);
+        format_markdown(out, sentence);
+        fputs(".\n", out);
+        free(sentence);
+    }
+    put_notes(out, "\nFailed cells:\n\n", notes_failures(s->m, workload));
+    if (chart != NULL)
+        fprintf(out, "\n![RSS over time](%s)\n", chart);
+    view_free(v);
+}
+
+/* ---- the end ----------------------------------------------------------------------------------------- */
+
+static void put_reading_help(const model *m, FILE *out) {
+    fputs("\n## How to read it\n\n"
+          "- Each value is the median over the rounds; ± is (max - min) / median.\n"
+          "- **x0.72** is the median of the rounds' ratios to ",
+          out);
+    format_markdown(out, m->targets[m->baseline].name);
+    fputs(", each taken within one round. \\~ after it: the rounds lie on both sides of 1, so call "
+          "it a tie. ? after it: one round only, which proves nothing.\n"
+          "- A/A is the baseline run twice a round. A difference smaller than that is noise.\n"
+          "- Time is the median over slices of work, without each phase's first, waits and pauses; "
+          "memory is what the kernel says, less what it said before the work. *usable/live* is "
+          "what the allocator rounds up, *RSS/live* "
+          "all that it costs, *drained* what it keeps when everything was freed.\n"
+          "- An allocator can win one column by losing another: read the row, not the cell.\n",
+          out);
+}
+
+static void put_files(const model *m, char *const *charts, FILE *out) {
+    fputs("\n## Again\n\n", out);
+    format_markdown_block(out, m->command_line);
+    fputs("\n## Files\n\n"
+          "- [summary.tsv](summary.tsv): a line a workload, target and metric\n"
+          "- [raw.tsv](raw.tsv): a line a metric of each cell, as recorded\n"
+          "- [samples.csv](samples.csv): a line a reading of the memory counters\n"
+          "- [matrix.json](matrix.json), rounds/, cells/: what all of this is made from "
+          "(`allocbench report` makes it again)\n",
+          out);
+    for (size_t i = 0; i < m->workloads_count; i++) {
+        if (charts[i] != NULL) {
+            fprintf(out, "- [%s](%s): RSS over time, ", charts[i], charts[i]);
+            format_markdown(out, m->workloads[i].label);
+            fputc('\n', out);
+        }
+    }
+}
+
+void markdown_report(const summary *s, char *const *charts, FILE *out) {
+    const model *m = s->m;
+    put_head(m, out);
+    for (size_t i = 0; i < m->workloads_count; i++)
+        put_workload(s, i, charts[i], out);
+    put_reading_help(m, out);
+    put_notes(out, "\n## Notes\n\n", notes_make(m));
+    put_targets(m, out);
+    put_notes(out, "\nMissing:\n\n", notes_missing(m));
+    put_machine(&m->host, out);
+    put_files(m, charts, out);
+}

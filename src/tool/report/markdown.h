@@ -1,0 +1,14 @@
+/*
+ * markdown.h - REPORT.md: everything a reader needs to judge the numbers, and to repeat them.
+ */
+#ifndef ABENCH_TOOL_REPORT_MARKDOWN_H
+#define ABENCH_TOOL_REPORT_MARKDOWN_H
+
+#include <stdio.h>
+
+#include "tool/report/summary.h"
+
+/* charts[i]: the file with the chart of workload i, beside the report; NULL: there is none. */
+void markdown_report(const summary *s, char *const *charts, FILE *out);
+
+#endif

@@ -1,0 +1,162 @@
+#include "tool/report/notes.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/report/summary.h"
+#include "tool/util.h"
+
+#define NAMES_MAX 4u /* of targets that said the same; more are only counted */
+
+typedef struct collector {
+    note_list list;
+    size_t capacity;
+} collector;
+
+/* Takes over both strings. */
+static void add(collector *c, char *text, char *who) {
+    c->list.items = util_grow(c->list.items, c->list.count, &c->capacity, sizeof *c->list.items);
+    c->list.items[c->list.count++] = (note){text, who};
+}
+
+const char *notes_target(const model *m, const model_cell *cell) {
+    return cell->target == MODEL_FLOOR ? "no allocator" : m->targets[cell->target].name;
+}
+
+/* ---- warnings of cells -------------------------------------------------------------------------- */
+
+typedef struct warning {
+    const char *text;
+    const model_cell *cell;
+} warning;
+
+static int by_text(const void *a, const void *b) {
+    const warning *x = a;
+    const warning *y = b;
+    int order = strcmp(x->text, y->text);
+    if (order != 0)
+        return order;
+    if (x->cell->target != y->cell->target)
+        return x->cell->target < y->cell->target ? -1 : 1;
+    return (x->cell > y->cell) - (x->cell < y->cell);
+}
+
+/* "3 cells: glibc, jemalloc" for a run of equal warnings, sorted by target. */
+static char *who_said(const model *m, const warning *first, size_t count) {
+    char *names = xstrdup("");
+    size_t cells = 0;
+    size_t targets = 0;
+    for (size_t i = 0; i < count; i++) {
+        cells += i == 0 || first[i].cell != first[i - 1].cell;
+        if (i > 0 && first[i].cell->target == first[i - 1].cell->target)
+            continue;
+        targets++;
+        if (targets > NAMES_MAX)
+            continue;
+        char *longer =
+            xasprintf("%s%s%s", names, targets == 1 ? "" : ", ", notes_target(m, first[i].cell));
+        free(names);
+        names = longer;
+    }
+    char *who = targets > NAMES_MAX
+                    ? xasprintf("%zu cells of %zu targets", cells, targets)
+                    : xasprintf("%zu cell%s: %s", cells, cells == 1 ? "" : "s", names);
+    free(names);
+    return who;
+}
+
+static void add_warnings(collector *c, const model *m) {
+    warning *all = NULL;
+    size_t count = 0;
+    size_t capacity = 0;
+    for (size_t i = 0; i < m->cells_count; i++) {
+        for (size_t j = 0; j < m->cells[i].warnings_count; j++) {
+            all = util_grow(all, count, &capacity, sizeof *all);
+            all[count++] = (warning){m->cells[i].warnings[j], &m->cells[i]};
+        }
+    }
+    if (count > 0)
+        qsort(all, count, sizeof *all, by_text);
+    size_t end;
+    for (size_t i = 0; i < count; i = end) {
+        for (end = i; end < count && strcmp(all[end].text, all[i].text) == 0;)
+            end++;
+        add(c, xstrdup(all[i].text), who_said(m, &all[i], end - i));
+    }
+    free(all);
+}
+
+/* ---- the rest ------------------------------------------------------------------------------------ */
+
+static void add_other_work(collector *c, const model *m) {
+    for (size_t i = 0; i < m->cells_count; i++) {
+        const model_cell *cell = &m->cells[i];
+        const model_cell *base = summary_baseline(m, cell->workload, cell->round);
+        if (cell->failed || base == NULL || summary_same_work(cell, base))
+            continue;
+        add(c,
+            xasprintf("round %u of %s: %s did other work than %s (their digests differ), so they "
+                      "are not compared",
+                      cell->round, m->workloads[cell->workload].label, notes_target(m, cell),
+                      notes_target(m, base)),
+            NULL);
+    }
+}
+
+static void add_unfinished(collector *c, const model *m) {
+    for (size_t w = 0; w < m->workloads_count; w++) {
+        size_t rounds = summary_rounds(m, w);
+        if (rounds < m->rounds)
+            add(c,
+                xasprintf("%s: %zu of %u rounds are finished", m->workloads[w].label, rounds,
+                          m->rounds),
+                NULL);
+    }
+}
+
+note_list notes_make(const model *m) {
+    collector c = {.capacity = 0};
+    for (size_t i = 0; i < m->notes_count; i++)
+        add(&c, xstrdup(m->notes[i]), NULL);
+    add_unfinished(&c, m);
+    add_other_work(&c, m);
+    add_warnings(&c, m);
+    if (m->dead_count > 0)
+        add(&c,
+            xasprintf("%zu run%s died and left %s%s", m->dead_count, m->dead_count == 1 ? "" : "s",
+                      m->dead[0], m->dead_count == 1 ? "" : " and others"),
+            NULL);
+    return c.list;
+}
+
+note_list notes_failures(const model *m, size_t workload) {
+    collector c = {.capacity = 0};
+    for (size_t i = 0; i < m->cells_count; i++) {
+        const model_cell *cell = &m->cells[i];
+        if (cell->workload == workload && cell->failed)
+            add(&c,
+                xasprintf("%s%s, round %u: %s", notes_target(m, cell), cell->again ? " (A/A)" : "",
+                          cell->round, cell->reason),
+                NULL);
+    }
+    return c.list;
+}
+
+note_list notes_missing(const model *m) {
+    collector c = {.capacity = 0};
+    for (size_t i = 0; i < m->targets_count; i++) {
+        if (m->targets[i].missing != NULL)
+            add(&c, xasprintf("%s: %s", m->targets[i].name, m->targets[i].missing), NULL);
+    }
+    return c.list;
+}
+
+void notes_free(note_list *list) {
+    for (size_t i = 0; i < list->count; i++) {
+        free(list->items[i].text);
+        free(list->items[i].who);
+    }
+    free(list->items);
+    *list = (note_list){NULL, 0};
+}

@@ -1,0 +1,37 @@
+/*
+ * notes.h - what a reader must know beside the numbers: each thing once, with who said it.
+ */
+#ifndef ABENCH_TOOL_REPORT_NOTES_H
+#define ABENCH_TOOL_REPORT_NOTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tool/model.h"
+
+/* One sentence; text and who are not escaped. */
+typedef struct note {
+    char *text;
+    char *who; /* "3 cells: glibc, jemalloc"; NULL for a note of the whole run */
+} note;
+
+typedef struct note_list {
+    note *items;
+    size_t count;
+} note_list;
+
+/* The run's notes, work that differed within a round, the cells' warnings (grouped), dead runs. */
+note_list notes_make(const model *m);
+
+void notes_free(note_list *list);
+
+/* "round 1, jemalloc, workload: reason" for each failed cell of a workload. */
+note_list notes_failures(const model *m, size_t workload);
+
+/* "name: why it was left out" for each missing target. */
+note_list notes_missing(const model *m);
+
+/* The name of a cell's target; "no allocator" for the floor. */
+const char *notes_target(const model *m, const model_cell *cell);
+
+#endif

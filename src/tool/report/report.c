@@ -1,0 +1,102 @@
+#include "tool/report/report.h"
+
+#include <stdlib.h>
+
+#include "tool/report/chart.h"
+#include "tool/report/data.h"
+#include "tool/report/markdown.h"
+#include "tool/report/summary.h"
+#include "tool/util.h"
+
+/* One file of the report, made in memory first. */
+typedef struct page {
+    FILE *out;
+    char *data;
+    size_t size;
+} page;
+
+static bool page_open(page *p, char *message, size_t message_size) {
+    *p = (page){NULL, NULL, 0};
+    p->out = open_memstream(&p->data, &p->size);
+    if (p->out == NULL)
+        snprintf(message, message_size, "out of memory for a part of the report");
+    return p->out != NULL;
+}
+
+/* Closes the page and puts it into the model's directory; without name it is only closed. */
+static bool page_close(page *p, const model *m, const char *name, char *message,
+                       size_t message_size) {
+    bool whole = ferror(p->out) == 0;
+    whole = fclose(p->out) == 0 && whole;
+    if (!whole) {
+        snprintf(message, message_size, "out of memory for a part of the report");
+    } else if (name != NULL) {
+        char *path = xasprintf("%s/%s", m->directory, name);
+        whole = util_write_file(path, p->data, p->size, message, message_size);
+        free(path);
+    }
+    free(p->data);
+    return whole;
+}
+
+static bool write_charts(const model *m, char **charts, char *message, size_t message_size) {
+    for (size_t i = 0; i < m->workloads_count; i++) {
+        page p;
+        if (!page_open(&p, message, message_size))
+            return false;
+        if (chart_rss(m, i, p.out))
+            charts[i] = chart_name(m, i);
+        if (!page_close(&p, m, charts[i], message, message_size))
+            return false;
+    }
+    return true;
+}
+
+typedef struct parts {
+    const summary *s;
+    char **charts;
+} parts;
+
+static void make_samples(const parts *from, FILE *out) {
+    data_samples(from->s->m, out);
+}
+
+static void make_raw(const parts *from, FILE *out) {
+    data_raw(from->s->m, out);
+}
+
+static void make_summary(const parts *from, FILE *out) {
+    data_summary(from->s, out);
+}
+
+static void make_report(const parts *from, FILE *out) {
+    markdown_report(from->s, from->charts, out);
+}
+
+bool report_write_all(const model *m, char *message, size_t message_size) {
+    static const struct {
+        const char *name;
+        void (*make)(const parts *from, FILE *out);
+    } files[] = {
+        {"samples.csv", make_samples},
+        {"raw.tsv", make_raw},
+        {"summary.tsv", make_summary},
+        {"REPORT.md", make_report}, /* last: it names the others */
+    };
+    summary *s = summary_make(m);
+    char **charts = xcalloc(m->workloads_count + 1, sizeof *charts);
+    bool whole = write_charts(m, charts, message, message_size);
+    for (size_t i = 0; whole && i < sizeof files / sizeof *files; i++) {
+        page p;
+        whole = page_open(&p, message, message_size);
+        if (!whole)
+            break;
+        files[i].make(&(parts){s, charts}, p.out);
+        whole = page_close(&p, m, files[i].name, message, message_size);
+    }
+    for (size_t i = 0; i < m->workloads_count; i++)
+        free(charts[i]);
+    free(charts);
+    summary_free(s);
+    return whole;
+}

@@ -1,0 +1,22 @@
+/*
+ * report.h - everything that is made from a model: tables, Markdown, TSV, CSV, SVG.
+ *
+ * Statistics here are the simple ones: median over rounds, spread = (max - min) / median, ratio to
+ * the baseline = median of the rounds' ratios, and '~' where the rounds' ratios straddle 1.
+ */
+#ifndef ABENCH_TOOL_REPORT_H
+#define ABENCH_TOOL_REPORT_H
+
+#include <stdio.h>
+
+#include "tool/model.h"
+
+/* The table for a terminal. color: use it (meaning is never carried by colour alone). */
+void report_table(const model *m, FILE *out, bool color);
+
+/* Writes samples.csv, raw.tsv, summary.tsv, REPORT.md and rss-WORKLOAD.svg into the model's
+ * directory, each to a temporary name that is renamed. Returns false with one line in message when
+ * any could not be written whole. */
+bool report_write_all(const model *m, char *message, size_t message_size);
+
+#endif

@@ -1,0 +1,310 @@
+/* The table for a terminal (contract: report.h). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/report/format.h"
+#include "tool/report/notes.h"
+#include "tool/report/report.h"
+#include "tool/report/view.h"
+#include "tool/util.h"
+
+#define LINE_WIDTH  100u
+#define LABEL_WIDTH 40u /* a target's name is cut there, a workload's at twice that */
+#define GAP         2u
+
+/* A spread below this is left out where the whole column is below it: it says that the column is
+ * steady, and takes six characters to do so. */
+#define SPREAD_SHOWN 0.01
+
+typedef struct style {
+    const char *bold;
+    const char *dim;
+    const char *better;
+    const char *worse;
+    const char *off;
+} style;
+
+static const style plain = {"", "", "", "", ""};
+static const style colored = {"\033[1m", "\033[2m", "\033[32m", "\033[31m", "\033[0m"};
+
+/* How wide the parts of a column are; 0: not shown. */
+typedef struct group {
+    size_t value;
+    size_t spread;
+    size_t ratio; /* with its mark */
+} group;
+
+typedef struct layout {
+    const view *v;
+    const style *style;
+    FILE *out;
+    char **labels; /* escaped, by row */
+    size_t label_width;
+    group groups[VIEW_COLUMNS];
+} layout;
+
+static void put_spaces(FILE *out, size_t count) {
+    fprintf(out, "%*s", (int)count, "");
+}
+
+static size_t max_size(size_t a, size_t b) {
+    return a > b ? a : b;
+}
+
+/* ---- widths ------------------------------------------------------------------------------------ */
+
+static group measure(const view *v, size_t column) {
+    const view_column *c = &v->columns[column];
+    group g = {max_size(format_width(c->title), format_width(c->unit)), 0, 0};
+    bool spreads = false;
+    size_t spread = 0;
+    for (size_t i = 0; i < v->rows_count; i++) {
+        view_cell cell = view_at(v, i, column);
+        g.value = max_size(g.value, format_width(cell.value));
+        spread = max_size(spread, format_width(cell.spread));
+        spreads = spreads || cell.spread_ratio >= SPREAD_SHOWN;
+        if (c->wants_ratio && cell.ratio[0] != '\0')
+            g.ratio = max_size(g.ratio, strlen(cell.ratio) + 1);
+    }
+    g.spread = spreads ? spread : 0;
+    return g;
+}
+
+static size_t group_width(const group *g) {
+    return GAP + g->value + (g->spread > 0 ? g->spread + 1 : 0) + (g->ratio > 0 ? g->ratio + 1 : 0);
+}
+
+static layout layout_make(const view *v, FILE *out, const style *chosen) {
+    layout l = {.v = v, .style = chosen, .out = out};
+    l.labels = xcalloc(v->rows_count + 1, sizeof *l.labels);
+    l.label_width = strlen("target");
+    for (size_t i = 0; i < v->rows_count; i++) {
+        l.labels[i] = format_terminal(v->rows[i].label, LABEL_WIDTH);
+        l.label_width = max_size(l.label_width, format_width(l.labels[i]));
+    }
+    for (size_t i = 0; i < v->columns_count; i++)
+        l.groups[i] = measure(v, i);
+    return l;
+}
+
+static void layout_free(layout *l) {
+    for (size_t i = 0; i < l->v->rows_count; i++)
+        free(l->labels[i]);
+    free(l->labels);
+}
+
+/* ---- lines ------------------------------------------------------------------------------------- */
+
+/* No line ends in blanks: what follows a value waits until there is something to print. */
+typedef struct line {
+    FILE *out;
+    size_t blanks;
+} line;
+
+static void put_part(line *at, const char *text, size_t width, const char *on, const char *off) {
+    size_t own = format_width(text);
+    at->blanks += width > own ? width - own : 0;
+    if (own == 0)
+        return;
+    put_spaces(at->out, at->blanks);
+    fprintf(at->out, "%s%s%s", on, text, *on != '\0' ? off : "");
+    at->blanks = 0;
+}
+
+static void put_headings(const layout *l, size_t from, size_t to) {
+    for (int second = 0; second < 2; second++) {
+        line at = {l->out, 0};
+        const char *left = second ? "target" : "";
+        fprintf(l->out, "%s%s", l->style->bold, left);
+        at.blanks = l->label_width - strlen(left);
+        for (size_t i = from; i < to; i++) {
+            const group *g = &l->groups[i];
+            at.blanks += GAP;
+            put_part(&at, second ? l->v->columns[i].unit : l->v->columns[i].title, g->value, "",
+                     "");
+            at.blanks += group_width(g) - GAP - g->value;
+        }
+        fprintf(l->out, "%s\n", l->style->off);
+    }
+}
+
+static void put_cell(const layout *l, line *at, size_t row, size_t column) {
+    const group *g = &l->groups[column];
+    view_cell cell = view_at(l->v, row, column);
+    at->blanks += GAP;
+    put_part(at, cell.value, g->value, "", "");
+    if (g->spread > 0) {
+        at->blanks++;
+        put_part(at, cell.spread, 0, "", "");
+        at->blanks += g->spread - format_width(cell.spread);
+    }
+    if (g->ratio > 0) {
+        const char *on = cell.verdict > 0   ? l->style->better
+                         : cell.verdict < 0 ? l->style->worse
+                                            : "";
+        at->blanks++;
+        put_part(at, cell.ratio, g->ratio - 1, on, l->style->off);
+        put_part(at, cell.mark, 1, "", "");
+    }
+}
+
+static void put_rows(const layout *l, size_t from, size_t to) {
+    for (size_t i = 0; i < l->v->rows_count; i++) {
+        line at = {l->out, l->label_width - format_width(l->labels[i])};
+        fputs(l->labels[i], l->out);
+        for (size_t j = from; j < to; j++)
+            put_cell(l, &at, i, j);
+        fputc('\n', l->out);
+    }
+}
+
+/* The columns from `from` that a line of the width holds, at least one; returns the next. */
+static size_t fill_line(const layout *l, size_t from, size_t width) {
+    size_t used = l->label_width + group_width(&l->groups[from]);
+    size_t to = from + 1;
+    while (to < l->v->columns_count && used + group_width(&l->groups[to]) <= width)
+        used += group_width(&l->groups[to++]);
+    return to;
+}
+
+static size_t count_blocks(const layout *l, size_t width) {
+    size_t blocks = 0;
+    for (size_t from = 0; from < l->v->columns_count; blocks++)
+        from = fill_line(l, from, width);
+    return blocks;
+}
+
+/* Columns that do not fit side by side go into as few blocks as can be, of about the same width. */
+static void put_blocks(const layout *l) {
+    size_t width = LINE_WIDTH;
+    size_t blocks = count_blocks(l, width);
+    while (width > 1 && count_blocks(l, width - 1) == blocks)
+        width--;
+    for (size_t from = 0; from < l->v->columns_count;) {
+        size_t to = fill_line(l, from, width);
+        fputc('\n', l->out);
+        put_headings(l, from, to);
+        put_rows(l, from, to);
+        from = to;
+    }
+    if (l->v->columns_count == 0)
+        fputs("no cell has a number\n", l->out);
+}
+
+/* ---- sentences --------------------------------------------------------------------------------- */
+
+/* Words, broken where a line would pass LINE_WIDTH; further lines are indented. */
+typedef struct flow {
+    FILE *out;
+    size_t column;
+    bool inside; /* a word stands before */
+} flow;
+
+static void put_words(flow *at, const char *text) {
+    while (*text != '\0') {
+        size_t length = strcspn(text, " ");
+        char *word = xstrndup(text, length);
+        size_t own = format_width(word);
+        if (at->inside && at->column + 1 + own > LINE_WIDTH) {
+            fputs("\n  ", at->out);
+            at->column = 2;
+        } else if (at->inside) {
+            fputc(' ', at->out);
+            at->column++;
+        }
+        fputs(word, at->out);
+        at->column += own;
+        at->inside = true;
+        free(word);
+        text += length + strspn(text + length, " ");
+    }
+}
+
+/* "head: text [who]"; head may be in colour. */
+static void put_sentence(FILE *out, const char *head, const char *on, const char *off,
+                         const char *text, const char *who) {
+    flow at = {out, strlen(head), false};
+    char *shown = format_terminal(text, 0);
+    fprintf(out, "%s%s%s", on, head, off);
+    put_words(&at, shown);
+    free(shown);
+    if (who != NULL) {
+        char *bracketed = xasprintf("[%s]", who);
+        shown = format_terminal(bracketed, 0);
+        put_words(&at, shown);
+        free(shown);
+        free(bracketed);
+    }
+    fputc('\n', out);
+}
+
+static void put_notes(FILE *out, const char *head, note_list list, const char *on,
+                      const char *off) {
+    for (size_t i = 0; i < list.count; i++)
+        put_sentence(out, head, on, off, list.items[i].text, list.items[i].who);
+    notes_free(&list);
+}
+
+/* ---- the whole --------------------------------------------------------------------------------- */
+
+static void put_title(const layout *l) {
+    const model *m = l->v->s->m;
+    const model_workload *workload = &m->workloads[l->v->workload];
+    char *label = format_terminal(workload->label, 2 * LABEL_WIDTH);
+    fprintf(l->out, "%s%s%s  (%s, ", l->style->bold, label, l->style->off,
+            workload->is_command ? "command" : "tape");
+    if (l->v->rounds < m->rounds)
+        fprintf(l->out, "%zu of ", l->v->rounds);
+    fprintf(l->out, "%u round%s, seed %llu%s%s)\n", m->rounds, m->rounds == 1 ? "" : "s",
+            (unsigned long long)m->seed, l->v->held[0] != '\0' ? ", " : "", l->v->held);
+    free(label);
+}
+
+static void put_workload(const summary *s, size_t workload, FILE *out, const style *chosen) {
+    view *v = view_make(s, workload);
+    layout l = layout_make(v, out, chosen);
+    put_title(&l);
+    if (v->rounds == 0)
+        fputs("no round is finished\n", out);
+    else
+        put_blocks(&l);
+    char *sentence;
+    if (view_share(v, &sentence)) {
+        put_sentence(out, "", "", "", sentence, NULL);
+        free(sentence);
+    }
+    put_notes(out, "failed: ", notes_failures(s->m, workload), chosen->worse, chosen->off);
+    fputc('\n', out);
+    layout_free(&l);
+    view_free(v);
+}
+
+static void put_legend(const model *m, FILE *out, const style *chosen) {
+    const char *name = m->targets[m->baseline].name;
+    char *ratios = xasprintf("median of the rounds' ratios to %s; ~: they lie on both sides of 1; "
+                             "?: 1 round only",
+                             name);
+    char *noise = xasprintf("%s against itself in the same rounds: what noise looks like", name);
+    fputs(chosen->dim, out);
+    put_sentence(out, "values: ", "", "",
+                 "medians over the rounds; ±: (max - min) / median, left out where a column stays "
+                 "below 1 %",
+                 NULL);
+    put_sentence(out, "x: ", "", "", ratios, NULL);
+    put_sentence(out, "A/A: ", "", "", noise, NULL);
+    fputs(chosen->off, out);
+    free(ratios);
+    free(noise);
+}
+
+void report_table(const model *m, FILE *out, bool color) {
+    const style *chosen = color ? &colored : &plain;
+    summary *s = summary_make(m);
+    for (size_t i = 0; i < m->workloads_count; i++)
+        put_workload(s, i, out, chosen);
+    if (m->cells_count > 0)
+        put_legend(m, out, chosen);
+    put_notes(out, "missing: ", notes_missing(m), chosen->bold, chosen->off);
+    put_notes(out, "note: ", notes_make(m), chosen->bold, chosen->off);
+    summary_free(s);
+}

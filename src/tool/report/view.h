@@ -1,0 +1,63 @@
+/*
+ * view.h - what a table of one workload shows: which columns, in which unit, in which words. The
+ * terminal and Markdown lay out the same view.
+ */
+#ifndef ABENCH_TOOL_REPORT_VIEW_H
+#define ABENCH_TOOL_REPORT_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tool/report/summary.h"
+
+#define VIEW_COLUMNS 8u
+
+typedef struct view_column {
+    const char *metric;
+    const char *title; /* first line of the heading */
+    char unit[32];     /* second line */
+    double divisor;    /* shown = value / divisor */
+    int decimals;
+    bool wants_ratio; /* the ratio says more than the value does */
+} view_column;
+
+typedef struct view_row {
+    size_t target;
+    bool again;  /* the A/A line below the baseline */
+    char *label; /* not escaped */
+} view_row;
+
+/* A metric that is the same for every target is said once, above the table. */
+typedef struct view {
+    const summary *s;
+    size_t workload;
+    size_t rounds; /* finished */
+    view_column columns[VIEW_COLUMNS];
+    size_t columns_count;
+    view_row *rows; /* baseline, A/A, then the other targets that have a cell */
+    size_t rows_count;
+    char held[48]; /* "live 12.3 MiB"; "" when it is a column */
+} view;
+
+typedef struct view_cell {
+    char value[32];   /* "45.1", or "n/a" */
+    char spread[16];  /* "±2.1%"; "" with one round */
+    char ratio[16];   /* "x0.72"; "" for the baseline, or when nothing could be paired */
+    const char *mark; /* "~": the rounds disagree whether it is above 1; "?": one round only */
+    int verdict;      /* -1 worse than the baseline, 1 better, 0 neither or not to be told */
+    double spread_ratio;
+} view_cell;
+
+view *view_make(const summary *s, size_t workload);
+
+/* accepts NULL */
+void view_free(view *v);
+
+/* What stands in a row and column. */
+view_cell view_at(const view *v, size_t row, size_t column);
+
+/* One sentence on the allocator's part of the baseline's time, or false when it was not measured.
+ * The name in it is not escaped. free() it. */
+bool view_share(const view *v, char **sentence);
+
+#endif

@@ -1,0 +1,88 @@
+#include "tool/single.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <allocbench/random.h>
+
+#include "tool/command.h"
+#include "tool/model.h"
+#include "tool/progress.h"
+#include "tool/util.h"
+
+#define PURPOSE_ORDER (ABENCH_PURPOSE_USER + 1)
+
+/* How far a round is, for the bar: a command's own length is not known before. */
+typedef struct round_progress {
+    size_t done;
+    size_t count;
+} round_progress;
+
+static void tick(uint64_t elapsed_ns, void *user) {
+    const round_progress *p = user;
+
+    (void)elapsed_ns;
+    progress_part((double)p->done / (double)p->count);
+}
+
+static void run_cell(const matrix *m, uint32_t round, arm *a, round_progress *progress) {
+    const target *t = &m->targets[a->target];
+    char *file = matrix_path(m, "cells", a->name, ".jsonl");
+    char *output = matrix_path(m, "cells", a->name, ".out");
+    char *errors = matrix_path(m, "cells", a->name, ".err");
+    char *duration = xasprintf("ALLOCBENCH_DURATION_MS=%llu", (unsigned long long)m->duration_ms);
+    char *lanes = xasprintf("ALLOCBENCH_LANES=%u", m->lanes);
+    const char *extra[2];
+    size_t extras = 0;
+    launch how = {.argv = m->command, .input = -1, .output = -1, .errors = -1};
+    command_options options = {.spawner = m->spawner, .how = &how, .target = t, .probe = m->probe};
+    command_result result = {0};
+
+    if (m->duration_ms != 0)
+        extra[extras++] = duration;
+    if (m->lanes != 0)
+        extra[extras++] = lanes;
+    how.envp = target_environment(t, m->keep_environment, extra, extras);
+    target_launch(t, &how);
+    options.file = file;
+    options.output = output;
+    options.errors = errors;
+    options.seed = matrix_seed(m, round);
+    options.timeout_ms = (uint64_t)(m->timeout_s * 1000);
+    options.ignore_failure = m->ignore_failure;
+    options.unreached = m->unreached;
+    options.stop = &matrix_interrupted;
+    options.tick = tick;
+    options.user = progress;
+    command_measure(&options, &result);
+    if (result.state != COMMAND_DONE)
+        a->reason = result.reason != NULL ? result.reason : xstrdup("it could not be measured");
+    else
+        free(result.reason);
+    target_environment_free(how.envp);
+    free(lanes);
+    free(duration);
+    free(errors);
+    free(output);
+    free(file);
+}
+
+void single_round(matrix *m, size_t workload, uint32_t round, arm *arms, size_t count) {
+    round_progress progress = {0, count};
+    uint32_t *order = xcalloc(count + 1, sizeof *order);
+    abench_random random;
+
+    for (uint32_t at = 0; at < count; at++)
+        order[at] = at;
+    abench_random_seed(&random, m->seed, (uint64_t)round << 32 | workload, PURPOSE_ORDER);
+    abench_random_shuffle(&random, order, (uint32_t)count);
+    for (; progress.done < count && !matrix_interrupted; progress.done++) {
+        if (progress.done > 0)
+            matrix_cool_down(m);
+        run_cell(m, round, &arms[order[progress.done]], &progress);
+    }
+    free(order);
+}

@@ -1,0 +1,70 @@
+/*
+ * target.h - targets: an allocator plus the environment it runs with.
+ *
+ *   NAME                                 a built-in one: glibc, glibc-arena2, jemalloc, ...
+ *   NAME:KEY=VALUE,KEY=VALUE             a variant of a built-in one
+ *   NAME=/path/lib.so,KEY=VALUE,...      any other library
+ *
+ * KEY is an environment variable, or one of the factors thp=never|inherit, aslr=off|on, cpus=LIST.
+ * A part without '=' belongs to the value before it.
+ */
+#ifndef ABENCH_TOOL_TARGET_H
+#define ABENCH_TOOL_TARGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <allocbench/allocator.h>
+
+#include "tool/launch.h"
+
+typedef struct setting {
+    char *key;
+    char *value;
+} setting;
+
+typedef struct target {
+    char *name;         /* shown everywhere; the part before "=/path", else all of it */
+    char *spec;         /* the whole of what the user wrote */
+    const char *family; /* what identify must say; NULL: any (a library of the user's) */
+    char *library;      /* real path of what is preloaded; NULL: the C library's own malloc */
+    char *preload;      /* the same under a path without space or colon */
+    char *provider;     /* real path of what must serve malloc; NULL: the C library */
+    setting *settings;  /* environment */
+    size_t settings_count;
+    bool thp_never;
+    bool aslr_off;
+    bool has_cpus;
+    cpu_set_t cpus;
+    char *missing;            /* NULL, or why it is not here and what would bring it */
+    abench_identity identity; /* proven by preflight */
+} target;
+
+/* Reads one -t argument. false with one line in message: what is wrong, and the nearest name. A
+ * built-in target whose library is not on this machine is no error: missing says so. */
+bool target_parse(const char *spec, target *out, char *message, size_t message_size);
+
+/* Every built-in target; free it with target_list_free. */
+target *target_all(size_t *count);
+void target_list_free(target *targets, size_t count);
+void target_clear(target *t);
+
+/* One line that describes the built-in target called name; NULL when there is none. */
+const char *target_summary(const char *name);
+
+/* "MALLOC_ARENA_MAX=2 thp=never"; "" when there is nothing. free() it. */
+char *target_settings_text(const target *t);
+
+/* The environment of a child under this target: the tool's own, without what steers allocators
+ * (unless keep) and without ALLOCBENCH_..., with the target's settings and LD_PRELOAD. extra: more
+ * entries "NAME=VALUE", may be NULL. Free it with target_environment_free. */
+char **target_environment(const target *t, bool keep, const char *const *extra, size_t extras);
+void target_environment_free(char **envp);
+
+/* Fills what a launch takes from a target. */
+void target_launch(const target *t, launch *how);
+
+/* Removes the links that were made for libraries with a space or colon in their path. */
+void target_cleanup(void);
+
+#endif

@@ -1,0 +1,448 @@
+/* The timeline's arithmetic, and the sampler's thread. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <allocbench/sampler.h>
+
+#include "sampler/timeline.h"
+#include "system/file.h"
+#include "system/proc.h"
+
+#define MB ((uint64_t)1 << 20)
+
+/* ---- the timeline's arithmetic ------------------------------------------------------------------ */
+
+static void keep_at(abench__timeline *timeline, uint64_t time_ns) {
+    abench_memory memory = ABENCH_MEMORY_INIT;
+
+    memory.rss_bytes = time_ns; /* to see that a reading stays whole */
+    abench__timeline_keep(timeline, &memory, time_ns);
+}
+
+static void a_late_reading_does_not_shift_the_next_deadline(void **state) {
+    abench_memory readings[8];
+    abench__timeline timeline;
+
+    (void)state;
+    abench__timeline_init(&timeline, readings, 8, 100);
+    assert_int_equal(timeline.due_ns, 0);
+    keep_at(&timeline, 7);
+    assert_int_equal(timeline.due_ns, 100);
+    keep_at(&timeline, 199); /* late, by less than a period */
+    assert_int_equal(timeline.due_ns, 200);
+    assert_int_equal(timeline.missed, 0);
+    keep_at(&timeline, 510); /* the deadlines 300, 400 and 500 are gone */
+    assert_int_equal(timeline.due_ns, 600);
+    assert_int_equal(timeline.missed, 3);
+    keep_at(&timeline, 600);
+    assert_int_equal(timeline.due_ns, 700);
+    assert_int_equal(timeline.missed, 3);
+    assert_int_equal(timeline.count, 4);
+}
+
+static void a_full_timeline_drops_every_second_reading_and_doubles_its_period(void **state) {
+    abench_memory readings[8];
+    abench__timeline timeline;
+
+    (void)state;
+    abench__timeline_init(&timeline, readings, 8, 100);
+    for (uint32_t i = 0; i < 8; i++)
+        keep_at(&timeline, timeline.due_ns);
+    assert_int_equal(timeline.count, 8);
+    assert_int_equal(timeline.period_ns, 100);
+    keep_at(&timeline, timeline.due_ns);
+    assert_int_equal(timeline.count, 5);
+    assert_int_equal(timeline.period_ns, 200);
+    assert_int_equal(timeline.due_ns, 1000);
+    for (uint32_t i = 0; i < 5; i++) {
+        assert_int_equal(readings[i].time_ns, 200 * i);
+        assert_int_equal(readings[i].rss_bytes, 200 * i);
+    }
+    for (uint32_t i = 0; i < 1000; i++)
+        keep_at(&timeline, timeline.due_ns);
+    assert_in_range(timeline.count, 5, 8);
+    for (uint32_t i = 0; i < timeline.count; i++)
+        assert_int_equal(readings[i].time_ns, timeline.period_ns * i);
+    assert_int_equal(timeline.missed, 0);
+}
+
+static void a_stopped_clock_stands_and_goes_on_from_there(void **state) {
+    abench_memory readings[2];
+    abench__timeline timeline;
+
+    (void)state;
+    abench__timeline_init(&timeline, readings, 2, 100);
+    assert_int_equal(abench__timeline_time(&timeline, 5000), 0);
+    abench__timeline_run(&timeline, 5000);
+    assert_int_equal(abench__timeline_time(&timeline, 5040), 40);
+    abench__timeline_halt(&timeline, 5050);
+    assert_int_equal(abench__timeline_time(&timeline, 9000), 50);
+    abench__timeline_run(&timeline, 10000);
+    assert_int_equal(abench__timeline_time(&timeline, 10000), 50);
+    assert_int_equal(abench__timeline_time(&timeline, 10007), 57);
+    abench__timeline_halt(&timeline, 10010);
+    assert_int_equal(abench__timeline_time(&timeline, 0), 60);
+}
+
+/* Not through instrumented stores: a sanitizer's shadow would become resident too. */
+__attribute__((no_sanitize("address"))) __attribute__((no_sanitize("thread"))) static void touch(
+    unsigned char *memory, uint64_t bytes) {
+    for (uint64_t at = 0; at < bytes; at += 4096)
+        ((volatile unsigned char *)memory)[at] = 1;
+}
+
+static unsigned char *map_touched(uint64_t bytes) {
+    unsigned char *memory =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (memory == MAP_FAILED)
+        _exit(1);
+    madvise(memory, bytes, MADV_NOHUGEPAGE);
+    touch(memory, bytes);
+    return memory;
+}
+
+/* ---- the thread ------------------------------------------------------------------------------- */
+
+static abench_sampler *create_sampler(uint32_t capacity) {
+    abench_sampler_options options = ABENCH_SAMPLER_OPTIONS_INIT;
+    abench_sampler *sampler;
+
+    options.period_us = 1000;
+    options.capacity = capacity;
+    assert_int_equal(abench_sampler_create(&options, &sampler), ABENCH_OK);
+    return sampler;
+}
+
+static void wait_for_count(const abench_sampler *sampler, uint32_t count) {
+    const uint64_t begun_ns = abench_clock_ns();
+
+    while (abench_sampler_count(sampler) < count) {
+        assert_true(abench_clock_ns() - begun_ns < 20000000000u);
+        usleep(500);
+    }
+}
+
+static void assert_times_rise(const abench_sampler *sampler) {
+    const uint32_t count = abench_sampler_count(sampler);
+    uint64_t before_ns = 0;
+
+    assert_true(count > 0);
+    for (uint32_t i = 0; i < count; i++) {
+        abench_memory memory = ABENCH_MEMORY_INIT;
+        assert_int_equal(abench_sampler_at(sampler, i, &memory), ABENCH_OK);
+        assert_true(i == 0 || memory.time_ns > before_ns);
+        assert_true(memory.time_ns <= abench_sampler_time_ns(sampler));
+        before_ns = memory.time_ns;
+    }
+}
+
+static void a_sampler_reads_at_rising_times(void **state) {
+    abench_sampler *sampler = create_sampler(0);
+    abench_memory memory = ABENCH_MEMORY_INIT;
+
+    (void)state;
+    assert_int_equal(abench_sampler_count(sampler), 0);
+    assert_int_equal(abench_sampler_start(sampler), ABENCH_OK);
+    wait_for_count(sampler, 10);
+    assert_int_equal(abench_sampler_stop(sampler), ABENCH_OK);
+    assert_times_rise(sampler);
+    for (uint32_t i = 0; i < abench_sampler_count(sampler); i++) {
+        assert_int_equal(abench_sampler_at(sampler, i, &memory), ABENCH_OK);
+        assert_int_equal(memory.valid, 0x6007);
+        assert_true(memory.rss_bytes > 0 && memory.rss_bytes < memory.size_bytes);
+        assert_true(memory.cost_ns > 0);
+    }
+    assert_int_equal(abench_sampler_at(sampler, abench_sampler_count(sampler), &memory),
+                     ABENCH_ERROR_NOT_FOUND);
+    abench_sampler_destroy(sampler);
+}
+
+static void a_sampler_sees_the_memory_that_is_mapped_meanwhile(void **state) {
+    abench_sampler *sampler = create_sampler(0);
+    abench_memory first = ABENCH_MEMORY_INIT, last = ABENCH_MEMORY_INIT;
+    unsigned char *memory;
+
+    (void)state;
+    assert_int_equal(abench_sampler_start(sampler), ABENCH_OK);
+    wait_for_count(sampler, 1);
+    memory = map_touched(20 * MB);
+    wait_for_count(sampler, abench_sampler_count(sampler) + 2);
+    assert_int_equal(abench_sampler_stop(sampler), ABENCH_OK);
+    munmap(memory, 20 * MB);
+    assert_int_equal(abench_sampler_at(sampler, 0, &first), ABENCH_OK);
+    assert_int_equal(abench_sampler_at(sampler, abench_sampler_count(sampler) - 1, &last),
+                     ABENCH_OK);
+    assert_in_range(last.rss_bytes - first.rss_bytes, 19 * MB, 21 * MB);
+    abench_sampler_destroy(sampler);
+}
+
+static void a_pause_leaves_no_gap_in_the_timeline(void **state) {
+    abench_sampler *sampler = create_sampler(0);
+    uint64_t begun_ns, paused_ns = 0, whole_ns;
+
+    (void)state;
+    begun_ns = abench_clock_ns();
+    for (uint32_t part = 1; part <= 4; part++) {
+        uint64_t pause_ns;
+        assert_int_equal(abench_sampler_start(sampler), ABENCH_OK);
+        wait_for_count(sampler, 3 * part);
+        assert_int_equal(abench_sampler_stop(sampler), ABENCH_OK);
+        pause_ns = abench_clock_ns();
+        usleep(30000);
+        paused_ns += abench_clock_ns() - pause_ns;
+    }
+    whole_ns = abench_clock_ns() - begun_ns;
+    assert_times_rise(sampler);
+    assert_true(paused_ns >= 4 * 30000000u);
+    assert_true(abench_sampler_time_ns(sampler) <= whole_ns - paused_ns);
+    abench_sampler_destroy(sampler);
+}
+
+static void a_stopped_sampler_reads_nothing(void **state) {
+    abench_sampler *sampler = create_sampler(0);
+    uint64_t time_ns;
+    uint32_t count;
+
+    (void)state;
+    usleep(20000);
+    assert_int_equal(abench_sampler_count(sampler), 0);
+    assert_int_equal(abench_sampler_time_ns(sampler), 0);
+    assert_int_equal(abench_sampler_start(sampler), ABENCH_OK);
+    wait_for_count(sampler, 3);
+    assert_int_equal(abench_sampler_stop(sampler), ABENCH_OK);
+    count = abench_sampler_count(sampler);
+    time_ns = abench_sampler_time_ns(sampler);
+    usleep(20000);
+    assert_int_equal(abench_sampler_count(sampler), count);
+    assert_int_equal(abench_sampler_time_ns(sampler), time_ns);
+    abench_sampler_destroy(sampler);
+}
+
+static void a_full_sampler_covers_the_whole_time_with_fewer_readings(void **state) {
+    abench_sampler *sampler = create_sampler(7); /* rounded up to 8 */
+    abench_memory first = ABENCH_MEMORY_INIT, last = ABENCH_MEMORY_INIT;
+    uint32_t count;
+
+    (void)state;
+    assert_int_equal(abench_sampler_start(sampler), ABENCH_OK);
+    while (abench_sampler_time_ns(sampler) < 70000000u)
+        usleep(1000);
+    assert_int_equal(abench_sampler_stop(sampler), ABENCH_OK);
+    count = abench_sampler_count(sampler);
+    assert_in_range(count, 1, 8);
+    assert_times_rise(sampler);
+    assert_int_equal(abench_sampler_at(sampler, 0, &first), ABENCH_OK);
+    assert_int_equal(abench_sampler_at(sampler, count - 1, &last), ABENCH_OK);
+    assert_true(last.time_ns - first.time_ns > 8 * 1000000u); /* more than 8 periods of old */
+    abench_sampler_destroy(sampler);
+}
+
+static void calls_that_do_not_fit_the_state_are_refused(void **state) {
+    abench_sampler *sampler = create_sampler(0);
+    abench_memory memory = ABENCH_MEMORY_INIT;
+
+    (void)state;
+    assert_int_equal(abench_sampler_stop(sampler), ABENCH_ERROR_STATE);
+    assert_int_equal(abench_sampler_start(sampler), ABENCH_OK);
+    assert_int_equal(abench_sampler_start(sampler), ABENCH_ERROR_STATE);
+    assert_int_equal(abench_sampler_at(sampler, 0, &memory), ABENCH_ERROR_STATE);
+    assert_int_equal(abench_sampler_stop(sampler), ABENCH_OK);
+    assert_int_equal(abench_sampler_stop(sampler), ABENCH_ERROR_STATE);
+    abench_sampler_destroy(sampler);
+    abench_sampler_destroy(NULL);
+}
+
+static void options_out_of_their_domain_are_refused(void **state) {
+    static const struct {
+        uint32_t tiers;
+        uint32_t period_us;
+        uint32_t capacity;
+    } bad[] = {
+        {ABENCH_TIER_STATM | ABENCH_TIER_ROLLUP, 0, 0},
+        {32, 0, 0},
+        {0, 999, 0},
+        {0, 0, UINT32_MAX},
+    };
+    abench_sampler_options options;
+    abench_sampler *sampler;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        abench_sampler_options_init(&options);
+        options.tiers = bad[i].tiers;
+        options.period_us = bad[i].period_us;
+        options.capacity = bad[i].capacity;
+        assert_int_equal(abench_sampler_create(&options, &sampler), ABENCH_ERROR_ARGUMENT);
+        assert_null(sampler);
+    }
+    abench_sampler_options_init(&options);
+    options.struct_size = 8;
+    assert_int_equal(abench_sampler_create(&options, &sampler), ABENCH_ERROR_ARGUMENT);
+    assert_int_equal(abench_sampler_create(NULL, &sampler), ABENCH_OK);
+    abench_sampler_destroy(sampler);
+}
+
+/* ---- the thread and its process ----------------------------------------------------------------- */
+
+static uint64_t thread_count(void) {
+    char text[4096];
+    uint64_t values[ABENCH__STATUS_FIELDS];
+    const ssize_t length = abench__file_read("/proc/self/status", text, sizeof text);
+
+    assert_true(length > 0);
+    assert_true(abench__parse_status(text, (size_t)length, values) >> ABENCH__STATUS_THREADS & 1);
+    return values[ABENCH__STATUS_THREADS];
+}
+
+/* The lowest descriptor that is free: the same before and after, when nothing is left open. */
+static int lowest_free_descriptor(void) {
+    const int fd = dup(2);
+
+    close(fd);
+    return fd;
+}
+
+static void destroying_a_running_sampler_ends_its_thread(void **state) {
+    const int free_before = lowest_free_descriptor();
+    abench_sampler *sampler = create_sampler(0);
+    const uint64_t threads = thread_count();
+
+    (void)state;
+    assert_int_equal(abench_sampler_start(sampler), ABENCH_OK);
+    wait_for_count(sampler, 2);
+    abench_sampler_destroy(sampler);
+    assert_int_equal(thread_count(), threads - 1);
+    assert_int_equal(lowest_free_descriptor(), free_before);
+}
+
+static uint64_t hook_bytes;
+
+static void *map_by_hook(uint64_t bytes, void *user) {
+    void *memory = NULL;
+
+    if (user == NULL || posix_memalign(&memory, 4096, bytes) != 0)
+        return NULL;
+    hook_bytes += bytes;
+    return memset(memory, 0, bytes);
+}
+
+static void unmap_by_hook(void *memory, uint64_t bytes, void *user) {
+    (void)user;
+    hook_bytes -= bytes;
+    free(memory);
+}
+
+static void the_callers_hooks_give_the_memory_and_get_it_back(void **state) {
+    abench_memory_hooks hooks = ABENCH_MEMORY_HOOKS_INIT;
+    abench_sampler_options options = ABENCH_SAMPLER_OPTIONS_INIT;
+    abench_sampler *sampler;
+
+    (void)state;
+    hooks.map = map_by_hook;
+    hooks.unmap = unmap_by_hook;
+    hooks.user = &hook_bytes;
+    options.hooks = &hooks;
+    options.capacity = 100;
+    assert_int_equal(abench_sampler_create(&options, &sampler), ABENCH_OK);
+    assert_true(hook_bytes >= 100 * sizeof(abench_memory));
+    memset(&hooks, 0, sizeof hooks); /* they were copied */
+    assert_int_equal(abench_sampler_start(sampler), ABENCH_OK);
+    abench_sampler_destroy(sampler);
+    assert_int_equal(hook_bytes, 0);
+
+    abench_memory_hooks_init(&hooks);
+    hooks.map = map_by_hook;
+    assert_int_equal(abench_sampler_create(&options, &sampler), ABENCH_ERROR_ARGUMENT);
+    hooks.unmap = unmap_by_hook; /* and user NULL: the hook fails */
+    assert_int_equal(abench_sampler_create(&options, &sampler), ABENCH_ERROR_MEMORY);
+    assert_null(sampler);
+}
+
+static volatile sig_atomic_t handled;
+
+static void handle(int signal_number) {
+    (void)signal_number;
+    handled = 1;
+}
+
+static void the_programs_signal_handlers_never_run_on_the_samplers_thread(void **state) {
+    abench_sampler *sampler;
+    struct sigaction action;
+    sigset_t set, before, pending;
+
+    (void)state;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = handle;
+    assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
+    sampler = create_sampler(0); /* with the signal open, as a program would */
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &set, &before);
+    assert_int_equal(abench_sampler_start(sampler), ABENCH_OK);
+    assert_int_equal(kill(getpid(), SIGUSR1), 0); /* the sampler's thread could take it */
+    wait_for_count(sampler, 3);
+    assert_int_equal(handled, 0);
+    assert_int_equal(sigpending(&pending), 0);
+    assert_true(sigismember(&pending, SIGUSR1));
+    abench_sampler_destroy(sampler);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    assert_int_equal(handled, 1);
+}
+
+static void a_forked_child_can_only_throw_the_sampler_away(void **state) {
+    abench_sampler *sampler = create_sampler(0);
+    abench_memory memory = ABENCH_MEMORY_INIT;
+    pid_t pid;
+    int status;
+
+    (void)state;
+    pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        alarm(10); /* rather than wait for a thread that is not there */
+        if (abench_sampler_start(sampler) != ABENCH_ERROR_STATE)
+            _exit(1);
+        abench_sampler_destroy(sampler);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    assert_int_equal(abench_sampler_start(sampler), ABENCH_OK);
+    wait_for_count(sampler, 2);
+    assert_int_equal(abench_sampler_stop(sampler), ABENCH_OK);
+    assert_int_equal(abench_sampler_at(sampler, 1, &memory), ABENCH_OK);
+    assert_true(memory.rss_bytes > 0);
+    abench_sampler_destroy(sampler);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_late_reading_does_not_shift_the_next_deadline),
+        cmocka_unit_test(a_full_timeline_drops_every_second_reading_and_doubles_its_period),
+        cmocka_unit_test(a_stopped_clock_stands_and_goes_on_from_there),
+        cmocka_unit_test(a_sampler_reads_at_rising_times),
+        cmocka_unit_test(a_sampler_sees_the_memory_that_is_mapped_meanwhile),
+        cmocka_unit_test(a_pause_leaves_no_gap_in_the_timeline),
+        cmocka_unit_test(a_stopped_sampler_reads_nothing),
+        cmocka_unit_test(a_full_sampler_covers_the_whole_time_with_fewer_readings),
+        cmocka_unit_test(calls_that_do_not_fit_the_state_are_refused),
+        cmocka_unit_test(options_out_of_their_domain_are_refused),
+        cmocka_unit_test(destroying_a_running_sampler_ends_its_thread),
+        cmocka_unit_test(the_callers_hooks_give_the_memory_and_get_it_back),
+        cmocka_unit_test(the_programs_signal_handlers_never_run_on_the_samplers_thread),
+        cmocka_unit_test(a_forked_child_can_only_throw_the_sampler_away),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

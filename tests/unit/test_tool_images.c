@@ -1,0 +1,386 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tool/images.h"
+#include "tool/util.h"
+
+static char file[64];
+static char lines[16384];
+
+static int set_up(void **state) {
+    int fd;
+
+    (void)state;
+    snprintf(file, sizeof file, "/tmp/allocbench-images-XXXXXX");
+    fd = mkstemp(file);
+    lines[0] = '\0';
+    return fd < 0 || close(fd) != 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    return unlink(file);
+}
+
+#define JEMALLOC                                                                                   \
+    "\"family\":\"jemalloc\",\"version\":\"5.3.0\",\"build_id\":\"ab\",\"file\":\"/lib/je.so\","   \
+    "\"device\":1,\"inode\":77"
+#define GLIBC                                                                                      \
+    "\"family\":\"glibc\",\"version\":\"2.36\",\"build_id\":\"cd\",\"file\":\"/lib/libc.so.6\","   \
+    "\"device\":1,\"inode\":5"
+
+/* A start line: pid and exe tell the image, whose mark is made from them. */
+static void add_start(int pid, const char *exe, int mark, const char *identity, int mixed) {
+    char line[1024];
+
+    snprintf(line, sizeof line,
+             "{\"record\":\"probe\",\"event\":\"start\",\"pid\":%d,\"ppid\":1,\"exe\":\"%s\","
+             "\"exe_device\":1,\"exe_inode\":%d,\"start_code\":4096,\"start_stack\":%d,%s,"
+             "\"mixed\":%d,\"static\":0,\"others\":\"%s\"}\n",
+             pid, exe, 1000 + (int)strlen(exe), mark, identity, mixed,
+             mixed != 0 ? "calloc by /lib/other.so" : "");
+    strcat(lines, line);
+}
+
+static tree_image seen_image(int pid, const char *exe, int mark) {
+    tree_image image = {0};
+
+    image.device = 1;
+    image.inode = 1000 + strlen(exe);
+    image.start_code = 4096;
+    image.start_stack = (uint64_t)mark;
+    image.pid = pid;
+    image.path = (char *)(uintptr_t)exe;
+    return image;
+}
+
+static const images_wanted want_jemalloc = {
+    .provider = "/lib/je.so", .device = 1, .inode = 77, .family = NULL};
+static const images_wanted want_libc = {.family = "glibc"};
+
+static images *read_lines(void) {
+    char message[512] = "";
+    images *reported;
+
+    assert_true(util_write_file(file, lines, strlen(lines), message, sizeof message));
+    reported = images_read(file, message, sizeof message);
+    if (reported == NULL)
+        fail_msg("%s", message);
+    return reported;
+}
+
+/* Judges, and checks the refusal (NULL: none). */
+static void judge(const tree_image *seen, size_t count, const images_wanted *wanted,
+                  const char *refusal, size_t unseen, size_t silent) {
+    images *reported = read_lines();
+    images_verdict verdict;
+
+    images_judge(reported, seen, count, wanted, 10, &verdict);
+    if (refusal == NULL)
+        assert_null(verdict.refusal);
+    else
+        assert_string_equal(verdict.refusal == NULL ? "(none)" : verdict.refusal, refusal);
+    assert_int_equal(verdict.unseen, unseen);
+    assert_int_equal(verdict.silent, silent);
+    images_verdict_clear(&verdict);
+    images_free(reported);
+}
+
+/* ---- judging --------------------------------------------------------------------------------- */
+
+static void all_reported_the_wanted_one(void **state) {
+    const tree_image seen[] = {seen_image(10, "/bin/sh", 500), seen_image(11, "/bin/cat", 600)};
+
+    (void)state;
+    add_start(10, "/bin/sh", 500, JEMALLOC, 0);
+    add_start(11, "/bin/cat", 600, JEMALLOC, 0);
+    judge(seen, 2, &want_jemalloc, NULL, 0, 0);
+}
+
+static void images_too_short_to_be_seen_are_counted(void **state) {
+    const tree_image seen[] = {seen_image(10, "/bin/sh", 500)};
+
+    (void)state;
+    add_start(10, "/bin/sh", 500, JEMALLOC, 0);
+    add_start(11, "/bin/cat", 600, JEMALLOC, 0);
+    add_start(12, "/bin/cat", 700, JEMALLOC, 0);
+    judge(seen, 1, &want_jemalloc, NULL, 2, 0);
+}
+
+static void an_image_that_did_not_report_is_named(void **state) {
+    const tree_image seen[] = {seen_image(10, "/bin/sh", 500), seen_image(11, "/gone/cat", 600),
+                               seen_image(12, "/gone/tr", 700)};
+
+    (void)state;
+    add_start(10, "/bin/sh", 500, JEMALLOC, 0);
+    judge(seen, 3, &want_jemalloc,
+          "/gone/cat (pid 11) did not report who serves its malloc: its environment was emptied, "
+          "or it is static (and 1 more)",
+          0, 2);
+}
+
+/* Each part of the key alone makes another image. */
+static void another_image_of_the_same_process_does_not_vouch(void **state) {
+    tree_image seen[] = {seen_image(10, "/gone/sh", 500)};
+
+    (void)state;
+    add_start(10, "/gone/sh", 500, JEMALLOC, 0);
+    judge(seen, 1, &want_jemalloc, NULL, 0, 0);
+    seen[0].start_stack++;
+    judge(seen, 1, &want_jemalloc,
+          "/gone/sh (pid 10) did not report who serves its malloc: its environment was emptied, "
+          "or it is static",
+          1, 1);
+    seen[0].start_stack--;
+    seen[0].start_code++;
+    judge(seen, 1, &want_jemalloc,
+          "/gone/sh (pid 10) did not report who serves its malloc: its environment was emptied, "
+          "or it is static",
+          1, 1);
+    seen[0].start_code--;
+    seen[0].inode++;
+    judge(seen, 1, &want_jemalloc,
+          "/gone/sh (pid 10) did not report who serves its malloc: its environment was emptied, "
+          "or it is static",
+          1, 1);
+    seen[0].inode--;
+    seen[0].device++;
+    judge(seen, 1, &want_jemalloc,
+          "/gone/sh (pid 10) did not report who serves its malloc: its environment was emptied, "
+          "or it is static",
+          1, 1);
+}
+
+static void a_forked_child_is_vouched_for_by_its_parents_image(void **state) {
+    const tree_image seen[] = {seen_image(44, "/bin/sh", 500)}; /* first seen in the child */
+
+    (void)state;
+    add_start(10, "/bin/sh", 500, JEMALLOC, 0);
+    judge(seen, 1, &want_jemalloc, NULL, 0, 0);
+}
+
+static void silence_can_be_allowed(void **state) {
+    const tree_image seen[] = {seen_image(10, "/gone/sh", 500)};
+    images_wanted wanted = want_libc;
+    images *reported;
+    images_verdict verdict;
+
+    (void)state;
+    wanted.may_be_silent = true;
+    judge(seen, 1, &wanted, NULL, 0, 1);
+    reported = read_lines();
+    images_judge(reported, seen, 1, &wanted, 10, &verdict);
+    assert_non_null(strstr(verdict.silence, "/gone/sh (pid 10)"));
+    assert_null(verdict.root);
+    images_verdict_clear(&verdict);
+    images_free(reported);
+}
+
+static void another_provider_is_refused_even_when_silence_is_allowed(void **state) {
+    images_wanted wanted = want_libc;
+
+    (void)state;
+    wanted.may_be_silent = true;
+    add_start(10, "/bin/sh", 500, JEMALLOC, 0);
+    judge(NULL, 0, &wanted,
+          "/bin/sh (pid 10): malloc is served by /lib/je.so (jemalloc 5.3.0), not by the C library "
+          "(glibc)",
+          1, 0);
+}
+
+static void the_wrong_provider_is_named(void **state) {
+    const tree_image seen[] = {seen_image(10, "/bin/sh", 500), seen_image(11, "/bin/cat", 600)};
+
+    (void)state;
+    add_start(10, "/bin/sh", 500, JEMALLOC, 0);
+    add_start(11, "/bin/cat", 600, GLIBC, 0);
+    judge(seen, 2, &want_jemalloc,
+          "/bin/cat (pid 11): malloc is served by /lib/libc.so.6 (glibc 2.36), not by /lib/je.so",
+          0, 0);
+    /* and too short to be seen does not help */
+    judge(seen, 1, &want_jemalloc,
+          "/bin/cat (pid 11): malloc is served by /lib/libc.so.6 (glibc 2.36), not by /lib/je.so",
+          1, 0);
+}
+
+static void another_file_of_the_same_family_is_wrong(void **state) {
+    images_wanted wanted = want_jemalloc;
+
+    (void)state;
+    add_start(10, "/bin/sh", 500, JEMALLOC, 0);
+    wanted.inode = 78;
+    wanted.provider = "/opt/je.so";
+    judge(NULL, 0, &wanted,
+          "/bin/sh (pid 10): malloc is served by /lib/je.so (jemalloc 5.3.0), not by /opt/je.so", 1,
+          0);
+}
+
+static void a_mixed_allocator_is_refused(void **state) {
+    (void)state;
+    add_start(10, "/bin/sh", 500, JEMALLOC, 1);
+    judge(NULL, 0, &want_jemalloc,
+          "/bin/sh (pid 10): malloc is not served by /lib/je.so alone: malloc by /lib/je.so; "
+          "calloc by /lib/other.so",
+          1, 0);
+    lines[0] = '\0';
+    add_start(10, "/bin/sh", 500, GLIBC, 1);
+    judge(NULL, 0, &want_libc,
+          "/bin/sh (pid 10): malloc is not served by the C library (glibc) alone: malloc by "
+          "/lib/libc.so.6; calloc by /lib/other.so",
+          1, 0);
+}
+
+static void a_hidden_image_is_matched_by_its_process(void **state) {
+    tree_image seen[] = {seen_image(11, "?", 0)};
+
+    (void)state;
+    seen[0].hidden = true;
+    seen[0].start_code = 1;
+    add_start(11, "/bin/su", 500, GLIBC, 0);
+    judge(seen, 1, &want_libc, NULL, 0, 0);
+    seen[0].pid = 12;
+    judge(seen, 1, &want_libc,
+          "? (pid 12) did not report who serves its malloc: it runs as another user", 1, 1);
+}
+
+/* Without address randomisation two runs of one program look the same. */
+static void images_that_look_alike_are_all_seen(void **state) {
+    const tree_image seen[] = {seen_image(10, "/bin/sh", 500)};
+
+    (void)state;
+    for (int pid = 10; pid < 14; pid++)
+        add_start(pid, "/bin/sh", 500, JEMALLOC, 0);
+    judge(seen, 1, &want_jemalloc, NULL, 0, 0);
+}
+
+static void a_report_without_a_mark_is_matched_by_its_process(void **state) {
+    const tree_image seen[] = {seen_image(10, "/gone/sh", 500), seen_image(11, "/gone/sh", 600)};
+
+    (void)state;
+    strcpy(lines, "{\"record\":\"probe\",\"event\":\"start\",\"pid\":10,\"ppid\":1,\"exe\":\"\","
+                  "\"exe_device\":1,\"exe_inode\":1008," JEMALLOC
+                  ",\"mixed\":0,\"static\":0,\"others\":\"\"}\n");
+    judge(seen, 2, &want_jemalloc,
+          "/gone/sh (pid 11) did not report who serves its malloc: its environment was emptied, "
+          "or it is static",
+          0, 1);
+}
+
+static void the_roots_first_report_is_the_cells(void **state) {
+    images *reported;
+    images_verdict verdict;
+
+    (void)state;
+    add_start(9, "/bin/a", 400, GLIBC, 0);
+    add_start(10, "/bin/env", 500, JEMALLOC, 0);
+    add_start(10, "/bin/prog", 600, GLIBC, 0);
+    reported = read_lines();
+    images_judge(reported, NULL, 0, &want_jemalloc, 10, &verdict);
+    assert_non_null(verdict.root);
+    assert_string_equal(verdict.root->exe, "/bin/env");
+    assert_string_equal(verdict.root->identity.version, "5.3.0");
+    assert_string_equal(verdict.root->identity.build_id, "ab");
+    assert_string_equal(verdict.root->identity.file, "/lib/je.so");
+    assert_int_equal(verdict.root->identity.inode, 77);
+    images_verdict_clear(&verdict);
+    images_free(reported);
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static void an_empty_file_has_no_images(void **state) {
+    images *reported = read_lines();
+
+    (void)state;
+    assert_int_equal(reported->count, 0);
+    assert_int_equal(reported->peak_hwm_bytes, 0);
+    images_free(reported);
+    images_free(NULL);
+}
+
+static void exits_tell_the_peak(void **state) {
+    images *reported;
+
+    (void)state;
+    strcpy(lines,
+           "{\"record\":\"probe\",\"event\":\"exit\",\"pid\":1,\"start_stack\":5,\"hwm_bytes\":7}\n"
+           "{\"record\":\"probe\",\"event\":\"exit\",\"pid\":2,\"start_stack\":6,\"hwm_bytes\":9}\n"
+           "{\"record\":\"probe\",\"event\":\"exit\",\"pid\":3}\n");
+    reported = read_lines();
+    assert_int_equal(reported->peak_hwm_bytes, 9);
+    assert_int_equal(reported->count, 0);
+    images_free(reported);
+}
+
+static void a_damaged_line_is_named(void **state) {
+    static const struct {
+        const char *line;
+        const char *says;
+    } bad[] = {
+        {"garbage\n", ":2:"},
+        {"{\"record\":\"probe\",\"event\":\"exit\",\"pid\":1", ":2:1: the line is cut off"},
+        {"{\"record\":\"other\",\"event\":\"exit\",\"pid\":1}\n", ":2:11:"},
+        {"{\"record\":\"probe\",\"event\":\"middle\",\"pid\":1}\n", "not \"start\" or \"exit\""},
+        {"{\"record\":\"probe\",\"event\":\"exit\",\"pid\":1,\"hwm_bytes\":-1}\n", "hwm_bytes"},
+        {"{\"record\":\"probe\",\"event\":\"start\",\"pid\":1}\n", ":2:"},
+        {"\n", ":2:"},
+        {"[1]\n", ":2:"},
+    };
+
+    (void)state;
+    for (size_t at = 0; at < sizeof bad / sizeof *bad; at++) {
+        char message[512] = "";
+        lines[0] = '\0';
+        add_start(10, "/bin/sh", 500, JEMALLOC, 0);
+        strcat(lines, bad[at].line);
+        assert_true(util_write_file(file, lines, strlen(lines), message, sizeof message));
+        assert_null(images_read(file, message, sizeof message));
+        if (strncmp(message, file, strlen(file)) != 0 || strstr(message, bad[at].says) == NULL)
+            fail_msg("line %zu: \"%s\" does not say %s", at, message, bad[at].says);
+        assert_null(strchr(message, '\n'));
+    }
+}
+
+static void a_missing_file_is_an_error(void **state) {
+    char message[512] = "";
+
+    (void)state;
+    assert_null(images_read("/no/such/file", message, sizeof message));
+    assert_non_null(strstr(message, "/no/such/file"));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(all_reported_the_wanted_one),
+        TEST(images_too_short_to_be_seen_are_counted),
+        TEST(an_image_that_did_not_report_is_named),
+        TEST(another_image_of_the_same_process_does_not_vouch),
+        TEST(a_forked_child_is_vouched_for_by_its_parents_image),
+        TEST(silence_can_be_allowed),
+        TEST(another_provider_is_refused_even_when_silence_is_allowed),
+        TEST(the_wrong_provider_is_named),
+        TEST(another_file_of_the_same_family_is_wrong),
+        TEST(a_mixed_allocator_is_refused),
+        TEST(a_hidden_image_is_matched_by_its_process),
+        TEST(images_that_look_alike_are_all_seen),
+        TEST(a_report_without_a_mark_is_matched_by_its_process),
+        TEST(the_roots_first_report_is_the_cells),
+        TEST(an_empty_file_has_no_images),
+        TEST(exits_tell_the_peak),
+        TEST(a_damaged_line_is_named),
+        TEST(a_missing_file_is_an_error),
+    };
+
+    return cmocka_run_group_tests_name("tool_images", tests, NULL, NULL);
+}
