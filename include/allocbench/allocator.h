@@ -38,9 +38,9 @@ ABENCH_API abench_status abench_allocator_process(abench_allocator *out);
 
 /* An allocator that keeps no state: each request is answered with a place in one mapping, chosen
  * by its size, and free does nothing. What a tape takes under it is what the harness and the
- * touches cost. size_maximum: the largest request it must serve; larger ones return NULL.
- * ABENCH_ERROR_MEMORY. The mapping is made at the first call (or a larger later one) and kept.
- * Before any thread. */
+ * touches cost. size_maximum: the largest request it must serve; larger ones return NULL, and so do
+ * alignments above 64 MiB. calloc does not zero, and usable_size is NULL. ABENCH_ERROR_MEMORY. The
+ * mapping is made at the first call (or a larger later one) and kept. Before any thread. */
 ABENCH_API abench_status abench_allocator_null(uint64_t size_maximum, abench_allocator *out);
 
 /* ---- identity -------------------------------------------------------------------------------- */
@@ -55,11 +55,12 @@ typedef struct abench_identity {
     uint64_t device; /* st_dev and st_ino of file; 0, 0 when it cannot be looked at */
     uint64_t inode;
     char family[24];   /* glibc jemalloc tcmalloc google-tcmalloc mimalloc tbbmalloc scudo snmalloc
-                          rpmalloc musl, or unknown */
+                          rpmalloc musl; or unknown, as of every statically linked program */
     char version[40];  /* "5.3.0-..."; "" when the family tells none */
     char build_id[72]; /* lower-case hex of the GNU build id; "" when there is none */
     char file[512];    /* the object that provides malloc, as the loader knows it */
-    char others[512];  /* with MIXED: "calloc by /path; ..."; else "" */
+    char others[512];  /* with MIXED: "calloc by /path; ...", "by nothing" for what nobody provides;
+                          else "" */
 } abench_identity;
 
 #define ABENCH_IDENTITY_INIT                                                                       \
@@ -72,8 +73,8 @@ ABENCH_API void abench_identity_init(abench_identity *identity);
  * aligned_alloc, posix_memalign and malloc_usable_size, and names the first. It looks into the
  * dynamic symbol tables (as the loader does) and not into /proc/self/maps, where a library that is
  * preloaded and unused appears too; and not by dladdr(&malloc), which names the program in a
- * non-PIE executable. Allocates nothing. Any thread; blocks while another thread loads a library.
- */
+ * non-PIE executable. ABENCH_ERROR_UNSUPPORTED: no object provides malloc. Allocates nothing. Any
+ * thread; blocks while another thread loads a library. */
 ABENCH_API abench_status abench_allocator_identify(abench_identity *out);
 
 /* 1 when the environment variable called name steers some allocator, or decides which one is loaded

@@ -35,7 +35,7 @@
  *             plan_digest (16 hex digits), seed, lanes, touch, slice_operations, sample_us,
  *             allocator {family, version, build_id, file, device, inode, mixed, static, others},
  *             environment {NAME: VALUE of what steers an allocator}, host {...}
- *   phase     at each phase's end: index (-1: the baseline, before anything), name, timed,
+ *   phase     at each phase's end: index (0: the baseline, before anything), name, timed,
  *             operations, time_ns (the timeline's clock), live_bytes, live_blocks, usable_bytes,
  *             and memory {field: value} of the fields that could be read
  *   reading   time_ns and the fields that could be read

@@ -4,6 +4,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/options.h"
+
+#define HOOKS_FIRST_RELEASE 32u
+
+_Static_assert(sizeof(abench_memory_hooks) == HOOKS_FIRST_RELEASE, "first release");
+
 static uint64_t round_to_pages(uint64_t bytes) {
     return (bytes + ABENCH__PAGE - 1) & ~(uint64_t)(ABENCH__PAGE - 1);
 }
@@ -64,17 +70,16 @@ void *abench__regrow(const abench_memory_hooks *hooks, void *memory, uint64_t by
 }
 
 abench_status abench__hooks_copy(const abench_memory_hooks *hooks, abench_memory_hooks *copy) {
-    memset(copy, 0, sizeof *copy);
-    copy->struct_size = sizeof *copy;
-    if (hooks == NULL)
-        return ABENCH_OK;
-    if (hooks->struct_size < sizeof *copy || hooks->flags != 0)
+    abench_memory_hooks theirs = ABENCH_MEMORY_HOOKS_INIT;
+    abench_status status;
+
+    abench_memory_hooks_init(copy);
+    status = abench__options_read(&theirs, sizeof theirs, hooks, HOOKS_FIRST_RELEASE);
+    if (status != ABENCH_OK)
+        return status;
+    if (theirs.flags != 0 || (theirs.map == NULL) != (theirs.unmap == NULL))
         return ABENCH_ERROR_ARGUMENT;
-    if ((hooks->map == NULL) != (hooks->unmap == NULL))
-        return ABENCH_ERROR_ARGUMENT;
-    copy->map = hooks->map;
-    copy->unmap = hooks->unmap;
-    copy->user = hooks->user;
+    *copy = theirs;
     return ABENCH_OK;
 }
 

@@ -130,11 +130,25 @@ void abench__text_put_json(abench__text *text, const char *string) {
 }
 
 void abench__text_put_double(abench__text *text, double value) {
+    uint32_t start, end;
+
     if (!isfinite(value)) {
         abench__text_put(text, "null");
         return;
     }
+    start = text->length;
     abench__text_printf(text, "%.17g", value);
+    /* The program's locale may have another decimal point, of one byte or more. */
+    end = start;
+    for (uint32_t at = start; at < text->length; at++) {
+        const char c = text->data[at];
+        if ((c >= '0' && c <= '9') || c == '+' || c == '-' || c == 'e')
+            text->data[end++] = c;
+        else if (end == start || text->data[end - 1] != '.')
+            text->data[end++] = '.';
+    }
+    text->length = end;
+    text->data[end] = '\0';
 }
 
 void abench__copy(char *field, uint32_t size, const char *string) {

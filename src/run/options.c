@@ -37,15 +37,28 @@ static abench_status read_turn(abench_run_options *options, abench_error *error)
     const char *at = text;
     uint64_t in, out;
 
-    if (text == NULL || text[0] == '\0')
+    if (text == NULL)
+        return ABENCH_OK;
+    unsetenv("ALLOCBENCH_TURN"); /* the string itself stays where it is */
+    if (text[0] == '\0')
         return ABENCH_OK;
     if (!abench__parse_u64(&at, &in) || *at++ != ',' || !abench__parse_u64(&at, &out) ||
         *at != '\0' || in > INT32_MAX || out > INT32_MAX || in == out)
         return bad_variable(error, "ALLOCBENCH_TURN", text, "two descriptors, IN,OUT");
     options->turn_in = (int32_t)in;
     options->turn_out = (int32_t)out;
-    unsetenv("ALLOCBENCH_TURN");
     return ABENCH_OK;
+}
+
+/* Reads name, when it says anything, and takes it out of the environment. */
+static void take_text(const char *name, const char **value) {
+    const char *text = getenv(name);
+
+    if (text == NULL)
+        return;
+    unsetenv(name); /* the string itself stays where it is */
+    if (text[0] != '\0')
+        *value = text;
 }
 
 abench_status abench_run_options_from_environment(abench_run_options *options,
@@ -69,11 +82,7 @@ abench_status abench_run_options_from_environment(abench_run_options *options,
         return status;
     options->lanes = (uint32_t)lanes;
     options->sample_us = (uint32_t)sample_us;
-    if (getenv("ALLOCBENCH_RESULT") != NULL) {
-        options->result_path = getenv("ALLOCBENCH_RESULT");
-        options->nonce = getenv("ALLOCBENCH_NONCE");
-        unsetenv("ALLOCBENCH_RESULT"); /* the string itself stays where it is */
-        unsetenv("ALLOCBENCH_NONCE");
-    }
+    take_text("ALLOCBENCH_RESULT", &options->result_path);
+    take_text("ALLOCBENCH_NONCE", &options->nonce);
     return ABENCH_OK;
 }

@@ -205,7 +205,8 @@ static void write_phase(const abench_run *run, uint32_t at, writer *w) {
     const abench__run_phase *phase = &run->phases[at];
 
     begin_record(w, "phase");
-    put_u64(w, "index", at);
+    put_key(w, "index");
+    abench__text_printf(&w->line, "%d", (int)at - 1); /* the baseline comes first */
     put_text(w, "name", phase->name);
     put_flag(w, "timed", phase->timed != 0);
     put_u64(w, "operations", phase->operations);

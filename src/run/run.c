@@ -195,12 +195,14 @@ abench_status abench_run_start(abench_run *run) {
     return status;
 }
 
-static abench_status end_open_phase(abench_run *run) {
-    abench__run_phase *phase;
+/* kept_free: phases for which there must be room afterwards, so that a run can always stop. */
+static abench_status end_open_phase(abench_run *run, uint32_t kept_free) {
+    abench__run_phase *phase = NULL;
 
     if (run->state != RUN_RUNNING)
         return abench__fail(&run->error, ABENCH_ERROR_STATE, "the run is not running");
-    phase = abench__run_end_phase(run, run->phase_open);
+    if (run->phases_count + kept_free < RUN_PHASES_MAX)
+        phase = abench__run_end_phase(run, run->phase_open);
     if (phase == NULL)
         return abench__fail(&run->error, ABENCH_ERROR_LIMIT, "more than %d phases",
                             ABENCH_PHASES_MAX);
@@ -215,8 +217,9 @@ abench_status abench_run_phase(abench_run *run, const char *name) {
     if (length == 0 || name[length] != '\0' || length >= sizeof run->phase_open)
         return abench__fail(&run->error, ABENCH_ERROR_ARGUMENT,
                             "a phase's name is 1 to 31 of a-z, 0-9 and '-'");
-    status = end_open_phase(run);
-    abench__copy(run->phase_open, sizeof run->phase_open, name);
+    status = end_open_phase(run, 1);
+    if (status == ABENCH_OK)
+        abench__copy(run->phase_open, sizeof run->phase_open, name);
     return status;
 }
 
@@ -235,7 +238,7 @@ abench_status abench__run_finish(abench_run *run) {
 }
 
 abench_status abench_run_stop(abench_run *run) {
-    abench_status status = end_open_phase(run);
+    abench_status status = end_open_phase(run, 0);
 
     if (status == ABENCH_OK)
         status = abench_sampler_stop(run->sampler);

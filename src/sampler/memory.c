@@ -23,7 +23,9 @@ static const struct {
     const char *unit;
 } fields[] = {
 #define FIELD(bit, source, index, name, unit)                                                      \
-    { ABENCH_MEMORY_##bit, (uint32_t)offsetof(abench_memory, name), source, index, #name, unit }
+    {                                                                                              \
+        ABENCH_MEMORY_##bit, (uint32_t)offsetof(abench_memory, name), source, index, #name, unit   \
+    }
 #define STATM  0u
 #define STATUS 1u
 #define ROLLUP 2u
@@ -49,17 +51,20 @@ static const struct {
 
 #define FIELD_FIRST_RELEASE ((uint32_t)(offsetof(abench_memory_field, unit) + sizeof(const char *)))
 
-void abench_memory_init(abench_memory *memory) {
+void abench_memory_init(abench_memory *memory)
+{
     memset(memory, 0, sizeof *memory);
     memory->struct_size = sizeof *memory;
 }
 
-void abench_memory_field_init(abench_memory_field *field) {
+void abench_memory_field_init(abench_memory_field *field)
+{
     memset(field, 0, sizeof *field);
     field->struct_size = sizeof *field;
 }
 
-abench_status abench_memory_field_at(uint32_t index, abench_memory_field *out) {
+abench_status abench_memory_field_at(uint32_t index, abench_memory_field *out)
+{
     abench_memory_field field;
 
     if (index >= FIELDS)
@@ -85,7 +90,8 @@ static const struct {
     {ABENCH_TIER_FAULTS, "stat", abench__parse_stat},
 };
 
-abench_status abench__reader_open(abench_memory_reader *reader, int32_t pid, uint32_t tiers) {
+abench_status abench__reader_open(abench_memory_reader *reader, int32_t pid, uint32_t tiers)
+{
     char path[32];
     abench__text name;
 
@@ -120,7 +126,8 @@ abench_status abench__reader_open(abench_memory_reader *reader, int32_t pid, uin
     return ABENCH_OK;
 }
 
-void abench__reader_close(abench_memory_reader *reader) {
+void abench__reader_close(abench_memory_reader *reader)
+{
     for (uint32_t source = 0; source < ABENCH__SOURCES; source++)
         if (reader->files[source] >= 0)
             close(reader->files[source]);
@@ -130,7 +137,8 @@ void abench__reader_close(abench_memory_reader *reader) {
 
 /* smaps_rollup shows the address space that the process had when the file was opened: after its
  * exec that is gone and the file must be opened again. */
-static ssize_t read_again_after_exec(abench_memory_reader *reader) {
+static ssize_t read_again_after_exec(abench_memory_reader *reader)
+{
     const int fd = abench__file_open(reader->directory, sources[ROLLUP].file);
 
     if (fd < 0)
@@ -141,7 +149,8 @@ static ssize_t read_again_after_exec(abench_memory_reader *reader) {
 }
 
 static void store(uint32_t source, uint64_t scale, uint32_t mask, const uint64_t *values,
-                  abench_memory *memory) {
+                  abench_memory *memory)
+{
     for (size_t i = 0; i < FIELDS; i++) {
         const uint32_t index = fields[i].index;
         uint64_t value;
@@ -154,7 +163,8 @@ static void store(uint32_t source, uint64_t scale, uint32_t mask, const uint64_t
 }
 
 /* Returns 1 when the process, or its memory, is gone. */
-static int take_source(abench_memory_reader *reader, uint32_t source, abench_memory *memory) {
+static int take_source(abench_memory_reader *reader, uint32_t source, abench_memory *memory)
+{
     uint64_t values[ABENCH__PROC_FIELDS_MAX];
     ssize_t length;
     uint32_t mask;
@@ -175,7 +185,8 @@ static int take_source(abench_memory_reader *reader, uint32_t source, abench_mem
     return 0;
 }
 
-static void take_own_faults(abench_memory *memory) {
+static void take_own_faults(abench_memory *memory)
+{
     struct rusage usage;
 
     if (getrusage(RUSAGE_SELF, &usage) != 0)
@@ -186,7 +197,8 @@ static void take_own_faults(abench_memory *memory) {
 }
 
 abench_status abench__reader_take(abench_memory_reader *reader, uint32_t tiers,
-                                  abench_memory *memory) {
+                                  abench_memory *memory)
+{
     int gone = 0;
 
     abench_memory_init(memory);
@@ -205,7 +217,8 @@ abench_status abench__reader_take(abench_memory_reader *reader, uint32_t tiers,
 
 /* ---- the public calls ------------------------------------------------------------------------ */
 
-abench_status abench_memory_read(int32_t pid, uint32_t tiers, abench_memory *out) {
+abench_status abench_memory_read(int32_t pid, uint32_t tiers, abench_memory *out)
+{
     abench_memory_reader reader;
     abench_memory memory;
     const uint64_t begun_ns = abench_clock_ns();
@@ -222,7 +235,8 @@ abench_status abench_memory_read(int32_t pid, uint32_t tiers, abench_memory *out
     return abench__options_write(out, &memory, sizeof memory, ABENCH__MEMORY_FIRST_RELEASE);
 }
 
-abench_status abench_memory_reader_create(int32_t pid, abench_memory_reader **out) {
+abench_status abench_memory_reader_create(int32_t pid, abench_memory_reader **out)
+{
     abench_memory_reader *reader = abench__map(NULL, sizeof *reader, 1);
     abench_status status;
 
@@ -239,7 +253,8 @@ abench_status abench_memory_reader_create(int32_t pid, abench_memory_reader **ou
 }
 
 abench_status abench_memory_reader_read(abench_memory_reader *reader, uint32_t tiers,
-                                        abench_memory *out) {
+                                        abench_memory *out)
+{
     abench_memory memory;
     abench_status status;
 
@@ -251,7 +266,8 @@ abench_status abench_memory_reader_read(abench_memory_reader *reader, uint32_t t
     return abench__options_write(out, &memory, sizeof memory, ABENCH__MEMORY_FIRST_RELEASE);
 }
 
-void abench_memory_reader_destroy(abench_memory_reader *reader) {
+void abench_memory_reader_destroy(abench_memory_reader *reader)
+{
     if (reader == NULL)
         return;
     abench__reader_close(reader);

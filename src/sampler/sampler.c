@@ -47,19 +47,22 @@ struct abench_sampler {
     abench_memory readings[];
 };
 
-void abench_sampler_options_init(abench_sampler_options *options) {
+void abench_sampler_options_init(abench_sampler_options *options)
+{
     memset(options, 0, sizeof *options);
     options->struct_size = sizeof *options;
 }
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
-static void answer(abench_sampler *sampler, enum state state) {
+static void answer(abench_sampler *sampler, enum state state)
+{
     sampler->state = state;
     pthread_cond_signal(&sampler->answered);
 }
 
-static void take_reading(abench_sampler *sampler) {
+static void take_reading(abench_sampler *sampler)
+{
     abench_memory memory;
 
     abench__reader_take(&sampler->reader, sampler->tiers, &memory);
@@ -67,7 +70,8 @@ static void take_reading(abench_sampler *sampler) {
                           abench__timeline_time(&sampler->timeline, memory.time_ns));
 }
 
-static void sleep_until(abench_sampler *sampler, uint64_t system_ns) {
+static void sleep_until(abench_sampler *sampler, uint64_t system_ns)
+{
     struct timespec deadline;
 
     deadline.tv_sec = (time_t)(system_ns / 1000000000u);
@@ -75,7 +79,8 @@ static void sleep_until(abench_sampler *sampler, uint64_t system_ns) {
     pthread_cond_timedwait(&sampler->asked, &sampler->lock, &deadline);
 }
 
-static void sample(abench_sampler *sampler) {
+static void sample(abench_sampler *sampler)
+{
     abench__timeline *timeline = &sampler->timeline;
 
     while (sampler->wanted == STATE_RUNNING) {
@@ -88,7 +93,8 @@ static void sample(abench_sampler *sampler) {
     }
 }
 
-static void *run_thread(void *argument) {
+static void *run_thread(void *argument)
+{
     abench_sampler *sampler = argument;
     abench_memory memory;
 
@@ -114,7 +120,8 @@ static void *run_thread(void *argument) {
 /* ---- its owner ------------------------------------------------------------------------------- */
 
 /* The lock is held. */
-static void ask(abench_sampler *sampler, enum state wanted) {
+static void ask(abench_sampler *sampler, enum state wanted)
+{
     sampler->wanted = wanted;
     pthread_cond_signal(&sampler->asked);
     while (sampler->state != wanted)
@@ -122,7 +129,8 @@ static void ask(abench_sampler *sampler, enum state wanted) {
 }
 
 static abench_status read_options(const abench_sampler_options *options,
-                                  abench_sampler_options *mine, abench_memory_hooks *hooks) {
+                                  abench_sampler_options *mine, abench_memory_hooks *hooks)
+{
     abench_status status;
 
     abench_sampler_options_init(mine);
@@ -144,7 +152,8 @@ static abench_status read_options(const abench_sampler_options *options,
 }
 
 /* The thread takes no signal: the program's handlers must run where they did before. */
-static int create_thread(abench_sampler *sampler) {
+static int create_thread(abench_sampler *sampler)
+{
     pthread_attr_t attributes;
     sigset_t all, before;
     int failed;
@@ -162,7 +171,8 @@ static int create_thread(abench_sampler *sampler) {
     return failed;
 }
 
-static void init_locks(abench_sampler *sampler) {
+static void init_locks(abench_sampler *sampler)
+{
     pthread_condattr_t attributes;
 
     pthread_mutex_init(&sampler->lock, NULL);
@@ -173,14 +183,16 @@ static void init_locks(abench_sampler *sampler) {
     pthread_condattr_destroy(&attributes);
 }
 
-static void release(abench_sampler *sampler) {
+static void release(abench_sampler *sampler)
+{
     const abench_memory_hooks hooks = sampler->hooks;
 
     abench__reader_close(&sampler->reader);
     abench__unmap(&hooks, sampler, sampler->bytes);
 }
 
-abench_status abench_sampler_create(const abench_sampler_options *options, abench_sampler **out) {
+abench_status abench_sampler_create(const abench_sampler_options *options, abench_sampler **out)
+{
     abench_sampler_options mine;
     abench_memory_hooks hooks;
     abench_sampler *sampler;
@@ -220,7 +232,8 @@ abench_status abench_sampler_create(const abench_sampler_options *options, abenc
     return ABENCH_OK;
 }
 
-abench_status abench_sampler_start(abench_sampler *sampler) {
+abench_status abench_sampler_start(abench_sampler *sampler)
+{
     if (sampler->owner != getpid() || sampler->wanted != STATE_IDLE)
         return ABENCH_ERROR_STATE;
     pthread_mutex_lock(&sampler->lock);
@@ -229,7 +242,8 @@ abench_status abench_sampler_start(abench_sampler *sampler) {
     return ABENCH_OK;
 }
 
-abench_status abench_sampler_stop(abench_sampler *sampler) {
+abench_status abench_sampler_stop(abench_sampler *sampler)
+{
     if (sampler->owner != getpid() || sampler->wanted != STATE_RUNNING)
         return ABENCH_ERROR_STATE;
     pthread_mutex_lock(&sampler->lock);
@@ -239,7 +253,8 @@ abench_status abench_sampler_stop(abench_sampler *sampler) {
     return ABENCH_OK;
 }
 
-uint64_t abench_sampler_time_ns(const abench_sampler *sampler) {
+uint64_t abench_sampler_time_ns(const abench_sampler *sampler)
+{
     uint64_t clock, system_ns;
 
     do { /* again when the clock was started or stopped in between */
@@ -249,15 +264,18 @@ uint64_t abench_sampler_time_ns(const abench_sampler *sampler) {
     return abench__clock_shows(clock, system_ns);
 }
 
-uint32_t abench_sampler_count(const abench_sampler *sampler) {
+uint32_t abench_sampler_count(const abench_sampler *sampler)
+{
     return atomic_load_explicit(&sampler->timeline.count, memory_order_relaxed);
 }
 
-uint64_t abench_sampler_missed(const abench_sampler *sampler) {
+uint64_t abench_sampler_missed(const abench_sampler *sampler)
+{
     return atomic_load_explicit(&sampler->timeline.missed, memory_order_relaxed);
 }
 
-abench_status abench_sampler_at(const abench_sampler *sampler, uint32_t index, abench_memory *out) {
+abench_status abench_sampler_at(const abench_sampler *sampler, uint32_t index, abench_memory *out)
+{
     if (sampler->wanted != STATE_IDLE)
         return ABENCH_ERROR_STATE;
     if (index >= abench_sampler_count(sampler))
@@ -266,7 +284,8 @@ abench_status abench_sampler_at(const abench_sampler *sampler, uint32_t index, a
                                  ABENCH__MEMORY_FIRST_RELEASE);
 }
 
-void abench_sampler_destroy(abench_sampler *sampler) {
+void abench_sampler_destroy(abench_sampler *sampler)
+{
     if (sampler == NULL)
         return;
     if (sampler->owner == getpid()) {

@@ -3,7 +3,8 @@
 #define RUNNING ((uint64_t)1 << 63)
 
 void abench__timeline_init(abench__timeline *timeline, abench_memory *readings, uint32_t capacity,
-                           uint64_t period_ns) {
+                           uint64_t period_ns)
+{
     timeline->readings = readings;
     timeline->capacity = capacity;
     timeline->period_ns = period_ns;
@@ -13,31 +14,38 @@ void abench__timeline_init(abench__timeline *timeline, abench_memory *readings, 
     atomic_init(&timeline->clock, 0);
 }
 
-uint64_t abench__timeline_clock(const abench__timeline *timeline) {
+uint64_t abench__timeline_clock(const abench__timeline *timeline)
+{
     return atomic_load_explicit(&timeline->clock, memory_order_acquire);
 }
 
-uint64_t abench__clock_shows(uint64_t clock, uint64_t system_ns) {
+uint64_t abench__clock_shows(uint64_t clock, uint64_t system_ns)
+{
     return (clock & RUNNING) != 0 ? system_ns - (clock & ~RUNNING) : clock;
 }
 
-uint64_t abench__timeline_time(const abench__timeline *timeline, uint64_t system_ns) {
+uint64_t abench__timeline_time(const abench__timeline *timeline, uint64_t system_ns)
+{
     return abench__clock_shows(abench__timeline_clock(timeline), system_ns);
 }
 
-static void set_clock(abench__timeline *timeline, uint64_t clock) {
+static void set_clock(abench__timeline *timeline, uint64_t clock)
+{
     atomic_store_explicit(&timeline->clock, clock, memory_order_release);
 }
 
-void abench__timeline_run(abench__timeline *timeline, uint64_t system_ns) {
+void abench__timeline_run(abench__timeline *timeline, uint64_t system_ns)
+{
     set_clock(timeline, (system_ns - abench__timeline_time(timeline, system_ns)) | RUNNING);
 }
 
-void abench__timeline_halt(abench__timeline *timeline, uint64_t system_ns) {
+void abench__timeline_halt(abench__timeline *timeline, uint64_t system_ns)
+{
     set_clock(timeline, abench__timeline_time(timeline, system_ns));
 }
 
-static uint32_t drop_every_second(abench__timeline *timeline) {
+static uint32_t drop_every_second(abench__timeline *timeline)
+{
     const uint32_t half = timeline->capacity / 2;
 
     for (uint32_t i = 1; i < half; i++)
@@ -47,7 +55,8 @@ static uint32_t drop_every_second(abench__timeline *timeline) {
 }
 
 void abench__timeline_keep(abench__timeline *timeline, const abench_memory *reading,
-                           uint64_t time_ns) {
+                           uint64_t time_ns)
+{
     uint32_t count = atomic_load_explicit(&timeline->count, memory_order_relaxed);
     uint64_t late;
 

@@ -143,7 +143,7 @@ static abench_status parse_boundaries(parser *p) {
     for (uint64_t doubling = 32; doubling - OFFSET <= high; doubling *= 2) {
         for (uint64_t step = 0; step < 4; step++) {
             const uint64_t boundary = doubling + step * (doubling / 4);
-            if (boundary < low + OFFSET || boundary - OFFSET > high)
+            if (boundary + OFFSET < low || boundary - OFFSET > high)
                 continue;
             status = put_window(p, boundary, low, high);
             if (status != ABENCH_OK)

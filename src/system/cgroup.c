@@ -8,7 +8,8 @@
 #define PATH_SIZE 1024u
 
 /* Whether the list "cpu,memory" holds name; an empty list holds "". */
-static int list_holds(const char *list, const char *end, const char *name) {
+static int list_holds(const char *list, const char *end, const char *name)
+{
     const size_t length = strlen(name);
 
     for (;;) {
@@ -23,7 +24,8 @@ static int list_holds(const char *list, const char *end, const char *name) {
 }
 
 /* Copies the path that ends at end if it is one that may be appended to a mount point. */
-static int take_path(const char *at, const char *end, char *path, uint32_t size) {
+static int take_path(const char *at, const char *end, char *path, uint32_t size)
+{
     const size_t length = (size_t)(end - at);
 
     if (length == 0 || length >= size || *at != '/' || memchr(at, '\0', length) != NULL)
@@ -37,7 +39,8 @@ static int take_path(const char *at, const char *end, char *path, uint32_t size)
 }
 
 int abench__cgroup_path(const char *text, size_t length, const char *controller, char *path,
-                        uint32_t size) {
+                        uint32_t size)
+{
     const char *line = text, *const end = text + length;
 
     while (line < end) { /* "NUMBER:CONTROLLER,CONTROLLER:/PATH\n" */
@@ -54,7 +57,8 @@ int abench__cgroup_path(const char *text, size_t length, const char *controller,
     return 0;
 }
 
-uint64_t abench__parse_cgroup_limit(const char *text, size_t length) {
+uint64_t abench__parse_cgroup_limit(const char *text, size_t length)
+{
     const uint64_t none = (uint64_t)1 << 62; /* no machine has so much */
     uint64_t limit = 0;
     size_t at = 0;
@@ -67,7 +71,8 @@ uint64_t abench__parse_cgroup_limit(const char *text, size_t length) {
     return at < length && text[at] == '\n' ? limit : 0;
 }
 
-static uint64_t read_limit(const char *mount, const char *group, const char *name) {
+static uint64_t read_limit(const char *mount, const char *group, const char *name)
+{
     char path[PATH_SIZE + 128];
     char text[64];
     abench__text whole;
@@ -86,7 +91,8 @@ static uint64_t read_limit(const char *mount, const char *group, const char *nam
 
 /* From the group up to the root of the mount; a group that a container does not see has no file,
  * but the root, which is then the container's own group, may have one. */
-static uint64_t smallest_limit(const char *mount, char *group, const char *name) {
+static uint64_t smallest_limit(const char *mount, char *group, const char *name)
+{
     uint64_t smallest = 0;
 
     for (;;) {
@@ -100,7 +106,8 @@ static uint64_t smallest_limit(const char *mount, char *group, const char *name)
     }
 }
 
-uint64_t abench__cgroup_memory_limit(const char *mount, const char *text, size_t length) {
+uint64_t abench__cgroup_memory_limit(const char *mount, const char *text, size_t length)
+{
     static const struct {
         const char *controller;
         const char *folder;

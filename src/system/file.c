@@ -4,7 +4,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-int abench__file_open(int directory, const char *path) {
+int abench__file_open(int directory, const char *path)
+{
     int fd;
 
     do
@@ -13,7 +14,8 @@ int abench__file_open(int directory, const char *path) {
     return fd < 0 ? -errno : fd;
 }
 
-ssize_t abench__file_again(int fd, char *text, size_t capacity) {
+ssize_t abench__file_again(int fd, char *text, size_t capacity)
+{
     ssize_t length;
 
     do
@@ -22,7 +24,8 @@ ssize_t abench__file_again(int fd, char *text, size_t capacity) {
     return length < 0 ? -errno : length;
 }
 
-ssize_t abench__file_read(const char *path, char *text, size_t capacity) {
+ssize_t abench__file_read(const char *path, char *text, size_t capacity)
+{
     const int fd = abench__file_open(AT_FDCWD, path);
     size_t length = 0;
     ssize_t got = 1;

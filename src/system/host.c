@@ -21,17 +21,20 @@
 /* Of glibc; other C libraries have none. */
 extern const char *gnu_get_libc_version(void) __attribute__((weak));
 
-void abench_host_init(abench_host *host) {
+void abench_host_init(abench_host *host)
+{
     memset(host, 0, sizeof *host);
     host->struct_size = sizeof *host;
 }
 
-static int is_space(char c) {
+static int is_space(char c)
+{
     return c == ' ' || c == '\t' || c == '\r';
 }
 
 /* Copies [at, end) without spaces at its ends, cut to the field and at the first NUL. */
-static void copy_trimmed(const char *at, const char *end, char *field, uint32_t size) {
+static void copy_trimmed(const char *at, const char *end, char *field, uint32_t size)
+{
     size_t length;
 
     while (at != end && is_space(*at))
@@ -45,7 +48,8 @@ static void copy_trimmed(const char *at, const char *end, char *field, uint32_t 
     field[length] = '\0';
 }
 
-void abench__parse_cpu_model(const char *text, size_t length, char *model, uint32_t size) {
+void abench__parse_cpu_model(const char *text, size_t length, char *model, uint32_t size)
+{
     static const char name[] = "model name";
     const char *line = text, *const end = text + length;
 
@@ -65,7 +69,8 @@ void abench__parse_cpu_model(const char *text, size_t length, char *model, uint3
     }
 }
 
-void abench__parse_choice(const char *text, size_t length, char *word, uint32_t size) {
+void abench__parse_choice(const char *text, size_t length, char *word, uint32_t size)
+{
     const char *open = memchr(text, '[', length);
     const char *close = open != NULL ? memchr(open, ']', length - (size_t)(open - text)) : NULL;
 
@@ -74,7 +79,8 @@ void abench__parse_choice(const char *text, size_t length, char *word, uint32_t 
         copy_trimmed(open + 1, close, word, size);
 }
 
-void abench__parse_first_line(const char *text, size_t length, char *line, uint32_t size) {
+void abench__parse_first_line(const char *text, size_t length, char *line, uint32_t size)
+{
     const char *newline = memchr(text, '\n', length);
 
     copy_trimmed(text, newline != NULL ? newline : text + length, line, size);
@@ -82,7 +88,8 @@ void abench__parse_first_line(const char *text, size_t length, char *line, uint3
 
 typedef void (*text_parser)(const char *text, size_t length, char *field, uint32_t size);
 
-static void read_text(const char *path, text_parser parse, char *field, uint32_t size) {
+static void read_text(const char *path, text_parser parse, char *field, uint32_t size)
+{
     char text[TEXT_SIZE];
     const ssize_t length = abench__file_read(path, text, sizeof text);
 
@@ -90,7 +97,8 @@ static void read_text(const char *path, text_parser parse, char *field, uint32_t
         parse(text, (size_t)length, field, size);
 }
 
-static uint64_t read_memory_bytes(void) {
+static uint64_t read_memory_bytes(void)
+{
     char text[TEXT_SIZE];
     uint64_t values[ABENCH__MEMINFO_FIELDS];
     const ssize_t length = abench__file_read("/proc/meminfo", text, sizeof text);
@@ -100,14 +108,16 @@ static uint64_t read_memory_bytes(void) {
                : 0;
 }
 
-static uint64_t read_memory_limit(void) {
+static uint64_t read_memory_limit(void)
+{
     char text[TEXT_SIZE];
     const ssize_t length = abench__file_read("/proc/self/cgroup", text, sizeof text);
 
     return length > 0 ? abench__cgroup_memory_limit("/sys/fs/cgroup", text, (size_t)length) : 0;
 }
 
-static uint32_t read_cpus_allowed(void) {
+static uint32_t read_cpus_allowed(void)
+{
     cpu_set_t sets[8192 / CPU_SETSIZE]; /* one set is too small for the largest machines */
 
     memset(sets, 0, sizeof sets);
@@ -116,13 +126,15 @@ static uint32_t read_cpus_allowed(void) {
     return (uint32_t)CPU_COUNT_S(sizeof sets, sets);
 }
 
-static uint32_t read_sysconf(int name) {
+static uint32_t read_sysconf(int name)
+{
     const long value = sysconf(name);
 
     return value > 0 ? (uint32_t)value : 0;
 }
 
-static void read_uname(abench_host *host) {
+static void read_uname(abench_host *host)
+{
     struct utsname names;
 
     if (uname(&names) != 0)
@@ -132,7 +144,8 @@ static void read_uname(abench_host *host) {
     abench__copy(host->hostname, sizeof host->hostname, names.nodename);
 }
 
-static void read_libc(abench_host *host) {
+static void read_libc(abench_host *host)
+{
     abench__text text;
 
     if (gnu_get_libc_version == NULL)
@@ -142,7 +155,8 @@ static void read_libc(abench_host *host) {
     abench__text_put(&text, gnu_get_libc_version());
 }
 
-abench_status abench_host_read(abench_host *out) {
+abench_status abench_host_read(abench_host *out)
+{
     abench_host host;
 
     abench_host_init(&host);

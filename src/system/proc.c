@@ -3,7 +3,8 @@
 #include <string.h>
 
 /* Reads decimal digits in [*at, end) and moves *at behind them. 0: there are none, or too many. */
-static int parse_number(const char **at, const char *end, uint64_t *value) {
+static int parse_number(const char **at, const char *end, uint64_t *value)
+{
     const char *s = *at;
     uint64_t sum = 0;
 
@@ -20,7 +21,8 @@ static int parse_number(const char **at, const char *end, uint64_t *value) {
     return 1;
 }
 
-uint32_t abench__parse_statm(const char *text, size_t length, uint64_t *values) {
+uint32_t abench__parse_statm(const char *text, size_t length, uint64_t *values)
+{
     const char *at = text, *const end = text + length;
     uint32_t valid = 0;
 
@@ -46,13 +48,18 @@ typedef struct key {
 } key;
 
 #define BYTES(name)                                                                                \
-    { name ":", sizeof name, 1 }
+    {                                                                                              \
+        name ":", sizeof name, 1                                                                   \
+    }
 #define COUNT(name)                                                                                \
-    { name ":", sizeof name, 0 }
+    {                                                                                              \
+        name ":", sizeof name, 0                                                                   \
+    }
 
 /* The value of a line, from behind the colon to the line's end; terminated: a newline follows. */
 static int parse_line_value(const char *at, const char *end, int terminated, uint32_t kilobytes,
-                            uint64_t *value) {
+                            uint64_t *value)
+{
     uint64_t number;
 
     while (at != end && (*at == ' ' || *at == '\t'))
@@ -72,7 +79,8 @@ static int parse_line_value(const char *at, const char *end, int terminated, uin
 }
 
 static uint32_t parse_lines(const char *text, size_t length, const key *keys, uint32_t count,
-                            uint64_t *values) {
+                            uint64_t *values)
+{
     const char *line = text, *const end = text + length;
     const uint32_t all = (1u << count) - 1;
     uint32_t valid = 0;
@@ -96,7 +104,8 @@ static uint32_t parse_lines(const char *text, size_t length, const key *keys, ui
     return valid;
 }
 
-uint32_t abench__parse_status(const char *text, size_t length, uint64_t *values) {
+uint32_t abench__parse_status(const char *text, size_t length, uint64_t *values)
+{
     static const key keys[ABENCH__STATUS_FIELDS] = {
         BYTES("VmHWM"),    BYTES("VmRSS"),  BYTES("RssAnon"), BYTES("RssFile"),
         BYTES("RssShmem"), BYTES("VmSwap"), COUNT("Threads"),
@@ -104,7 +113,8 @@ uint32_t abench__parse_status(const char *text, size_t length, uint64_t *values)
     return parse_lines(text, length, keys, ABENCH__STATUS_FIELDS, values);
 }
 
-uint32_t abench__parse_rollup(const char *text, size_t length, uint64_t *values) {
+uint32_t abench__parse_rollup(const char *text, size_t length, uint64_t *values)
+{
     static const key keys[ABENCH__ROLLUP_FIELDS] = {
         BYTES("Rss"),      BYTES("Pss"),           BYTES("Private_Clean"), BYTES("Private_Dirty"),
         BYTES("LazyFree"), BYTES("AnonHugePages"), BYTES("Swap"),
@@ -112,7 +122,8 @@ uint32_t abench__parse_rollup(const char *text, size_t length, uint64_t *values)
     return parse_lines(text, length, keys, ABENCH__ROLLUP_FIELDS, values);
 }
 
-uint32_t abench__parse_meminfo(const char *text, size_t length, uint64_t *values) {
+uint32_t abench__parse_meminfo(const char *text, size_t length, uint64_t *values)
+{
     static const key keys[ABENCH__MEMINFO_FIELDS] = {BYTES("MemTotal")};
     return parse_lines(text, length, keys, ABENCH__MEMINFO_FIELDS, values);
 }
@@ -120,14 +131,16 @@ uint32_t abench__parse_meminfo(const char *text, size_t length, uint64_t *values
 /* ---- stat ------------------------------------------------------------------------------------ */
 
 /* Behind the name of the program, which stands in brackets and may hold brackets and spaces. */
-static const char *behind_name(const char *text, const char *end) {
+static const char *behind_name(const char *text, const char *end)
+{
     for (const char *at = end; at != text; at--)
         if (at[-1] == ')')
             return at;
     return NULL;
 }
 
-uint32_t abench__parse_stat(const char *text, size_t length, uint64_t *values) {
+uint32_t abench__parse_stat(const char *text, size_t length, uint64_t *values)
+{
     static const uint32_t numbers[ABENCH__STAT_FIELDS] = {10, 12, 26, 28};
     const char *const end = text + length;
     const char *at = behind_name(text, end);

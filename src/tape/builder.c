@@ -24,7 +24,7 @@ typedef struct slot_state {
     uint64_t byte : 8; /* the first byte, as the last touch left it */
     uint32_t generation;
     uint32_t owner;   /* lane that allocated */
-    uint64_t barrier; /* shared: number of barriers when the slot was used first since one */
+    uint64_t meeting; /* shared: the last one before generation_then */
     uint32_t generation_then;
     uint32_t reserved;
 } slot_state;
@@ -37,7 +37,7 @@ struct abench_tape_builder {
     slot_state *slots; /* lanes * local_slots, then shared_slots */
     uint64_t slots_bytes;
     uint64_t cut_operations; /* in the cut that is open */
-    uint64_t barriers;
+    uint64_t meetings; /* of all lanes: barriers and phases */
     uint64_t live_bytes;
     uint64_t live_blocks;
     uint32_t phase_open;
@@ -46,7 +46,8 @@ struct abench_tape_builder {
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-static abench_status check_options(const abench_tape_options *o) {
+static abench_status check_options(const abench_tape_options *o)
+{
     const uint64_t slots = (uint64_t)o->lanes * o->local_slots + o->shared_slots;
 
     if (o->lanes > ABENCH_LANES_MAX || o->touch > ABENCH_TOUCH_ALL || o->flags != 0 ||
@@ -57,7 +58,8 @@ static abench_status check_options(const abench_tape_options *o) {
 }
 
 abench_status abench_tape_builder_create(const abench_tape_options *options,
-                                         abench_tape_builder **out) {
+                                         abench_tape_builder **out)
+{
     abench_tape_options o = ABENCH_TAPE_OPTIONS_INIT;
     abench_memory_hooks hooks;
     abench_tape_builder *b = NULL;
@@ -106,7 +108,8 @@ fail:
     return ABENCH_ERROR_MEMORY;
 }
 
-void abench_tape_builder_destroy(abench_tape_builder *b) {
+void abench_tape_builder_destroy(abench_tape_builder *b)
+{
     abench_memory_hooks hooks;
 
     if (b == NULL)
@@ -117,18 +120,21 @@ void abench_tape_builder_destroy(abench_tape_builder *b) {
     abench__unmap(&hooks, b, b->bytes);
 }
 
-const abench_error *abench_tape_builder_error(const abench_tape_builder *b) {
+const abench_error *abench_tape_builder_error(const abench_tape_builder *b)
+{
     return &b->error;
 }
 
 /* ---- the merged order ------------------------------------------------------------------------ */
 
-static abench_status no_memory(abench_tape_builder *b) {
+static abench_status no_memory(abench_tape_builder *b)
+{
     return abench__fail(&b->error, ABENCH_ERROR_MEMORY, "no memory for operation %llu of the tape",
                         (unsigned long long)b->tape->summary.operations + 1);
 }
 
-static abench_status close_cut(abench_tape_builder *b) {
+static abench_status close_cut(abench_tape_builder *b)
+{
     abench_tape *tape = b->tape;
 
     if (b->cut_operations == 0)
@@ -146,7 +152,8 @@ static abench_status close_cut(abench_tape_builder *b) {
 }
 
 /* Appends one operation; a cut is never closed here, so that a group stays in one. */
-static abench_status append(abench_tape_builder *b, uint32_t lane, const abench__op *op) {
+static abench_status append(abench_tape_builder *b, uint32_t lane, const abench__op *op)
+{
     abench__lane_words *words = &b->tape->lanes[lane];
     abench_tape_summary *summary = &b->tape->summary;
     uint64_t packed[2];
@@ -169,7 +176,8 @@ static abench_status append(abench_tape_builder *b, uint32_t lane, const abench_
     return ABENCH_OK;
 }
 
-static abench_status append_to_all(abench_tape_builder *b, const abench__op *op) {
+static abench_status append_to_all(abench_tape_builder *b, const abench__op *op)
+{
     for (uint32_t lane = 0; lane < b->tape->summary.lanes; lane++) {
         const abench_status status = append(b, lane, op);
         if (status != ABENCH_OK)
@@ -178,7 +186,8 @@ static abench_status append_to_all(abench_tape_builder *b, const abench__op *op)
     return ABENCH_OK;
 }
 
-static abench_status end_phase(abench_tape_builder *b) {
+static abench_status end_phase(abench_tape_builder *b)
+{
     abench_phase *phase;
     abench_status status;
 
@@ -192,7 +201,8 @@ static abench_status end_phase(abench_tape_builder *b) {
     return status;
 }
 
-static int is_phase_name(const char *name) {
+static int is_phase_name(const char *name)
+{
     size_t length = 0;
 
     for (; name[length] != '\0'; length++)
@@ -202,7 +212,8 @@ static int is_phase_name(const char *name) {
     return length >= 1 && length < sizeof((abench_phase *)0)->name;
 }
 
-abench_status abench_tape_builder_phase(abench_tape_builder *b, const char *name, uint32_t flags) {
+abench_status abench_tape_builder_phase(abench_tape_builder *b, const char *name, uint32_t flags)
+{
     const uint32_t index = b->tape == NULL ? 0 : b->tape->summary.phases;
     const abench__op op = {.kind = ABENCH_OP_PHASE, .size = index};
     abench__tape_phase *phase;
@@ -228,12 +239,13 @@ abench_status abench_tape_builder_phase(abench_tape_builder *b, const char *name
     phase->first_cut = b->tape->cut_count;
     b->tape->summary.phases++;
     b->phase_open = 1;
-    b->barriers++; /* lanes meet here too */
+    b->meetings++;
     return append_to_all(b, &op);
 }
 
 /* What every operation asks first: no error yet, a phase open, a cut with room. */
-static abench_status begin(abench_tape_builder *b, uint32_t lane) {
+static abench_status begin(abench_tape_builder *b, uint32_t lane)
+{
     if (b->error.status != ABENCH_OK)
         return b->error.status;
     if (b->tape == NULL)
@@ -246,18 +258,21 @@ static abench_status begin(abench_tape_builder *b, uint32_t lane) {
     return b->phase_open ? ABENCH_OK : abench_tape_builder_phase(b, "work", ABENCH_PHASE_TIMED);
 }
 
-abench_status abench_tape_builder_barrier(abench_tape_builder *b) {
-    const abench__op op = {.kind = ABENCH_OP_BARRIER, .size = b->barriers};
+abench_status abench_tape_builder_barrier(abench_tape_builder *b)
+{
+    abench__op op = {.kind = ABENCH_OP_BARRIER};
     const abench_status status = begin(b, 0);
 
     if (status != ABENCH_OK)
         return status;
-    b->barriers++;
+    op.size = b->tape->summary.by_kind[ABENCH_OP_BARRIER] / b->tape->summary.lanes;
+    b->meetings++;
     return append_to_all(b, &op);
 }
 
 abench_status abench_tape_builder_pause(abench_tape_builder *b, uint32_t lane,
-                                        uint32_t microseconds) {
+                                        uint32_t microseconds)
+{
     const abench__op op = {.kind = ABENCH_OP_PAUSE, .size = microseconds};
     const abench_status status = begin(b, lane);
 
@@ -267,7 +282,8 @@ abench_status abench_tape_builder_pause(abench_tape_builder *b, uint32_t lane,
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
 static abench_status refuse(abench_tape_builder *b, uint32_t lane, const char *what, uint32_t slot,
-                            const char *why) {
+                            const char *why)
+{
     return abench__fail(&b->error, ABENCH_ERROR_TAPE, "operation %llu (lane %u): %s %sslot %u: %s",
                         (unsigned long long)b->tape->summary.operations + 1, lane, what,
                         slot & ABENCH_SLOT_SHARED ? "shared " : "", slot & ~ABENCH_SLOT_SHARED,
@@ -294,11 +310,12 @@ static slot_state *begin_slot(abench_tape_builder *b, uint32_t lane, uint32_t sl
 
 /* A shared slot's generation goes on by one; 16 bits of it must be enough until the lanes meet. */
 static abench_status next_generation(abench_tape_builder *b, uint32_t lane, uint32_t slot,
-                                     slot_state *state) {
+                                     slot_state *state)
+{
     if (!(slot & ABENCH_SLOT_SHARED))
         return ABENCH_OK;
-    if (state->barrier != b->barriers) {
-        state->barrier = b->barriers;
+    if (state->meeting != b->meetings) {
+        state->meeting = b->meetings;
         state->generation_then = state->generation;
     }
     if (state->generation == UINT32_MAX)
@@ -312,11 +329,13 @@ static abench_status next_generation(abench_tape_builder *b, uint32_t lane, uint
 }
 
 /* The byte that a player writes first: low bytes of size and slot. */
-static uint8_t byte_of(uint32_t slot, uint64_t size) {
+static uint8_t byte_of(uint32_t slot, uint64_t size)
+{
     return (uint8_t)(size ^ slot);
 }
 
-static void settle(abench_tape_builder *b, slot_state *state, const abench__op *op) {
+static void settle(abench_tape_builder *b, slot_state *state, const abench__op *op)
+{
     abench_tape_summary *summary = &b->tape->summary;
 
     state->size = op->size & (SIZE_LIMIT * 2 - 1);
@@ -336,7 +355,8 @@ static void settle(abench_tape_builder *b, slot_state *state, const abench__op *
         summary->live_blocks_peak = b->live_blocks;
 }
 
-static void leave(abench_tape_builder *b, slot_state *state) {
+static void leave(abench_tape_builder *b, slot_state *state)
+{
     b->live_bytes -= state->size;
     b->live_blocks--;
     b->tape->checksum += state->byte;
@@ -345,7 +365,8 @@ static void leave(abench_tape_builder *b, slot_state *state) {
 }
 
 static abench_status allocate(abench_tape_builder *b, uint32_t kind, uint32_t lane, uint32_t slot,
-                              uint64_t size, uint32_t alignment_log2) {
+                              uint64_t size, uint32_t alignment_log2)
+{
     abench__op op = {.kind = kind, .size = size, .alignment_log2 = alignment_log2};
     slot_state *state = begin_slot(b, lane, slot, &op);
     abench_status status;
@@ -360,23 +381,27 @@ static abench_status allocate(abench_tape_builder *b, uint32_t kind, uint32_t la
     if (status != ABENCH_OK)
         return status;
     op.generation = op.shared ? state->generation : 0;
+    op.empty = size == 0;
     state->owner = lane;
     settle(b, state, &op);
     return append(b, lane, &op);
 }
 
 abench_status abench_tape_builder_malloc(abench_tape_builder *b, uint32_t lane, uint32_t slot,
-                                         uint64_t size) {
+                                         uint64_t size)
+{
     return allocate(b, ABENCH_OP_MALLOC, lane, slot, size, 0);
 }
 
 abench_status abench_tape_builder_calloc(abench_tape_builder *b, uint32_t lane, uint32_t slot,
-                                         uint64_t size) {
+                                         uint64_t size)
+{
     return allocate(b, ABENCH_OP_CALLOC, lane, slot, size, 0);
 }
 
 abench_status abench_tape_builder_aligned(abench_tape_builder *b, uint32_t lane, uint32_t slot,
-                                          uint64_t alignment, uint64_t size) {
+                                          uint64_t alignment, uint64_t size)
+{
     uint32_t log2 = 0;
 
     if (b->error.status != ABENCH_OK)
@@ -391,7 +416,8 @@ abench_status abench_tape_builder_aligned(abench_tape_builder *b, uint32_t lane,
 }
 
 abench_status abench_tape_builder_realloc(abench_tape_builder *b, uint32_t lane, uint32_t slot,
-                                          uint64_t size) {
+                                          uint64_t size)
+{
     abench__op op = {.kind = ABENCH_OP_REALLOC, .size = size};
     slot_state *state = begin_slot(b, lane, slot, &op);
     abench_status status;
@@ -417,7 +443,8 @@ abench_status abench_tape_builder_realloc(abench_tape_builder *b, uint32_t lane,
     return append(b, lane, &op);
 }
 
-static abench_status release(abench_tape_builder *b, uint32_t kind, uint32_t lane, uint32_t slot) {
+static abench_status release(abench_tape_builder *b, uint32_t kind, uint32_t lane, uint32_t slot)
+{
     abench__op op = {.kind = kind};
     slot_state *state = begin_slot(b, lane, slot, &op);
     abench_status status;
@@ -441,21 +468,25 @@ static abench_status release(abench_tape_builder *b, uint32_t kind, uint32_t lan
     return append(b, lane, &op);
 }
 
-abench_status abench_tape_builder_free(abench_tape_builder *b, uint32_t lane, uint32_t slot) {
+abench_status abench_tape_builder_free(abench_tape_builder *b, uint32_t lane, uint32_t slot)
+{
     return release(b, ABENCH_OP_FREE, lane, slot);
 }
 
-abench_status abench_tape_builder_free_sized(abench_tape_builder *b, uint32_t lane, uint32_t slot) {
+abench_status abench_tape_builder_free_sized(abench_tape_builder *b, uint32_t lane, uint32_t slot)
+{
     return release(b, ABENCH_OP_FREE_SIZED, lane, slot);
 }
 
-abench_status abench_tape_builder_touch(abench_tape_builder *b, uint32_t lane, uint32_t slot) {
+abench_status abench_tape_builder_touch(abench_tape_builder *b, uint32_t lane, uint32_t slot)
+{
     return release(b, ABENCH_OP_TOUCH, lane, slot);
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-abench_status abench_tape_builder_finish(abench_tape_builder *b, abench_tape **out) {
+abench_status abench_tape_builder_finish(abench_tape_builder *b, abench_tape **out)
+{
     const abench__op end = {.kind = ABENCH_OP_END};
     abench_tape *tape = b->tape;
     abench_status status = begin(b, 0);

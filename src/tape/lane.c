@@ -1,9 +1,10 @@
 /*
  * lane.c - the loop that is timed.
  *
- * Two kinds of operation make nearly all of a tape, malloc and free; they are played here with
- * their counts in registers. Everything else goes through play_rare. The loop is instantiated once
- * for each touch, so that a block's touch costs no decision.
+ * Two kinds of operation make nearly all of a tape, malloc and free of blocks that are not empty;
+ * they are played here with their counts in registers. Everything else goes through play_rare. The
+ * loop is instantiated once for each touch, so that a block's touch costs no decision, and once more
+ * for a lane whose allocator has failed: only there may a slot be NULL.
  */
 #include "tape/lane.h"
 
@@ -17,12 +18,13 @@
 #define POINTER_MASK (((uint64_t)1 << 48) - 1)
 #define ALWAYS       static inline __attribute__((always_inline))
 
-/* Kind, extended and shared: what the loop dispatches on. */
-#define SHAPE_SHIFT                      57
-#define SHAPE(kind, extended, is_shared) ((kind) << 2 | (extended) << 1 | (is_shared))
+/* What the loop dispatches on: kind, and none of extended, shared and empty. */
+#define SHAPE_SHIFT 56
+#define SHAPE(kind) ((uint32_t)(kind) << 3)
 
 /* Stores that the compiler must keep; size is above 0. */
-ALWAYS void touch_block(unsigned char *block, uint64_t size, uint8_t byte, uint32_t touch) {
+ALWAYS void touch_block(unsigned char *block, uint64_t size, uint8_t byte, uint32_t touch)
+{
     volatile unsigned char *bytes = block;
 
     if (touch == ABENCH_TOUCH_FIRST)
@@ -34,7 +36,8 @@ ALWAYS void touch_block(unsigned char *block, uint64_t size, uint8_t byte, uint3
         memset(block, byte, size);
 }
 
-static uint64_t packed_shared(abench__lane *lane, void *block, uint32_t generation) {
+static uint64_t packed_shared(abench__lane *lane, void *block, uint32_t generation)
+{
     const uint64_t address = (uint64_t)(uintptr_t)block;
 
     if ((address & ~POINTER_MASK) != 0)
@@ -46,7 +49,8 @@ static uint64_t packed_shared(abench__lane *lane, void *block, uint32_t generati
 }
 
 /* The word of a shared slot once it has the wanted generation; 0: given up. */
-ALWAYS uint64_t shared_word(abench__lane *lane, uint32_t slot, uint32_t generation, uint32_t what) {
+ALWAYS uint64_t shared_word(abench__lane *lane, uint32_t slot, uint32_t generation, uint32_t what)
+{
     const uint64_t word = atomic_load_explicit(&lane->shared[slot], memory_order_acquire);
 
     if (__builtin_expect(word >> 48 == (generation & 0xffff), 1))
@@ -54,14 +58,16 @@ ALWAYS uint64_t shared_word(abench__lane *lane, uint32_t slot, uint32_t generati
     return abench__wait_slot(lane, slot, generation & 0xffff, what);
 }
 
-static unsigned char *pointer_of(uint64_t word) {
+static unsigned char *pointer_of(uint64_t word)
+{
     return (unsigned char *)(uintptr_t)(word & POINTER_MASK); /* NOLINT: that is the format */
 }
 
 /* ---- what is rare ---------------------------------------------------------------------------- */
 
 static unsigned char *call_allocator(const abench_allocator *a, const abench__op *op,
-                                     unsigned char *old) {
+                                     unsigned char *old)
+{
     const size_t size = (size_t)op->size;
 
     switch (op->kind) {
@@ -76,7 +82,8 @@ static unsigned char *call_allocator(const abench_allocator *a, const abench__op
     }
 }
 
-static void allocate(abench__lane *lane, const abench__op *op, uint32_t touch) {
+static void allocate(abench__lane *lane, const abench__op *op, uint32_t touch)
+{
     const int moves = op->kind == ABENCH_OP_REALLOC;
     unsigned char *old = NULL, *block;
     uint8_t first = 0; /* what must be at the block's start before it is touched */
@@ -109,7 +116,8 @@ static void allocate(abench__lane *lane, const abench__op *op, uint32_t touch) {
         lane->slots[op->slot] = block;
 }
 
-static void release(abench__lane *lane, const abench__op *op, uint32_t touch) {
+static void release(abench__lane *lane, const abench__op *op, uint32_t touch)
+{
     const abench_allocator *a = &lane->play->allocator;
     unsigned char *block;
 
@@ -140,7 +148,8 @@ static void release(abench__lane *lane, const abench__op *op, uint32_t touch) {
         lane->slots[op->slot] = NULL;
 }
 
-static void pause_for(abench__lane *lane, uint64_t microseconds) {
+static void pause_for(abench__lane *lane, uint64_t microseconds)
+{
     const uint64_t begun = abench_clock_ns();
     struct timespec left = {(time_t)(microseconds / 1000000),
                             (long)(microseconds % 1000000 * 1000)};
@@ -152,7 +161,8 @@ static void pause_for(abench__lane *lane, uint64_t microseconds) {
 
 /* Any operation; returns the words that it takes. */
 static __attribute__((noinline)) uint32_t play_rare(abench__lane *lane, const uint64_t *words,
-                                                    uint32_t touch) {
+                                                    uint32_t touch)
+{
     abench__op op;
     const uint32_t count = abench__word_unpack(words, &op);
 
@@ -184,7 +194,8 @@ static __attribute__((noinline)) uint32_t play_rare(abench__lane *lane, const ui
 
 /* ---- the loop -------------------------------------------------------------------------------- */
 
-ALWAYS void play_words(abench__lane *lane, const uint64_t *end, uint32_t touch) {
+ALWAYS void play_words(abench__lane *lane, const uint64_t *end, uint32_t touch, int may_be_null)
+{
     void *(*const do_malloc)(size_t) = lane->play->allocator.malloc;
     void (*const do_free)(void *) = lane->play->allocator.free;
     void **const slots = lane->slots;
@@ -195,30 +206,35 @@ ALWAYS void play_words(abench__lane *lane, const uint64_t *end, uint32_t touch) 
         const uint64_t word = *at;
         const uint32_t shape = (uint32_t)(word >> SHAPE_SHIFT);
 
-        if (shape == SHAPE(ABENCH_OP_FREE, 0, 0)) {
+        if (shape == SHAPE(ABENCH_OP_FREE)) {
             void **slot = &slots[abench__word_slot(word)];
             unsigned char *block = *slot;
-            if (touch != ABENCH_TOUCH_NOTHING && block != NULL && !(word & WORD_EMPTY))
+            if (touch != ABENCH_TOUCH_NOTHING && (!may_be_null || block != NULL))
                 checksum += *block;
             *slot = NULL;
             do_free(block);
             frees++;
             at++;
-        } else if (shape == SHAPE(ABENCH_OP_MALLOC, 0, 0)) {
+        } else if (shape == SHAPE(ABENCH_OP_MALLOC)) {
             const uint32_t size = (uint32_t)word;
             void *block = do_malloc(size);
             slots[abench__word_slot(word)] = block;
             bytes += size;
-            if (__builtin_expect(size == 0 || block == NULL, 0))
-                lane->failed += size != 0;
-            else
-                touch_block(block, size, (uint8_t)(word ^ word >> WORD_SLOT_SHIFT), touch);
             mallocs++;
             at++;
+            if (__builtin_expect(block == NULL, 0)) {
+                lane->failed++;
+                if (!may_be_null)
+                    break; /* goes on in the other loop */
+            } else {
+                touch_block(block, size, (uint8_t)(word ^ word >> WORD_SLOT_SHIFT), touch);
+            }
         } else {
             at += play_rare(lane, at, touch);
             if (__builtin_expect(
-                    atomic_load_explicit(&lane->play->abort, memory_order_relaxed) != 0, 0))
+                    (!may_be_null && lane->failed != 0) ||
+                        atomic_load_explicit(&lane->play->abort, memory_order_relaxed) != 0,
+                    0))
                 break;
         }
     }
@@ -229,31 +245,42 @@ ALWAYS void play_words(abench__lane *lane, const uint64_t *end, uint32_t touch) 
     lane->executed[ABENCH_OP_FREE] += frees;
 }
 
-static void play_until(abench__lane *lane, const uint64_t *end) {
+ALWAYS void play_touching(abench__lane *lane, const uint64_t *end, uint32_t touch)
+{
+    if (lane->failed == 0)
+        play_words(lane, end, touch, 0);
+    if (lane->failed != 0)
+        play_words(lane, end, touch, 1);
+}
+
+static void play_until(abench__lane *lane, const uint64_t *end)
+{
     switch (lane->play->tape->summary.touch) {
     case ABENCH_TOUCH_NOTHING:
-        play_words(lane, end, ABENCH_TOUCH_NOTHING);
+        play_touching(lane, end, ABENCH_TOUCH_NOTHING);
         break;
     case ABENCH_TOUCH_FIRST:
-        play_words(lane, end, ABENCH_TOUCH_FIRST);
+        play_touching(lane, end, ABENCH_TOUCH_FIRST);
         break;
     case ABENCH_TOUCH_PAGES:
-        play_words(lane, end, ABENCH_TOUCH_PAGES);
+        play_touching(lane, end, ABENCH_TOUCH_PAGES);
         break;
     default:
-        play_words(lane, end, ABENCH_TOUCH_ALL);
+        play_touching(lane, end, ABENCH_TOUCH_ALL);
         break;
     }
 }
 
-static uint64_t thread_cpu_ns(void) {
+static uint64_t thread_cpu_ns(void)
+{
     struct timespec now;
 
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-void abench__lane_slice(abench__lane *lane) {
+void abench__lane_slice(abench__lane *lane)
+{
     abench__play *play = lane->play;
     const uint64_t *words = abench__lane_data(play->tape, lane->index);
     const uint64_t idle = lane->wait_ns + lane->pause_ns;

@@ -23,26 +23,30 @@ _Static_assert(sizeof(abench_player_options) == PLAYER_OPTIONS_FIRST_RELEASE, "f
 _Static_assert(sizeof(abench_receipt) == RECEIPT_FIRST_RELEASE, "first release");
 _Static_assert(sizeof(abench_allocator) == ALLOCATOR_FIRST_RELEASE, "first release");
 
-void abench_player_options_init(abench_player_options *options) {
+void abench_player_options_init(abench_player_options *options)
+{
     memset(options, 0, sizeof *options);
     options->struct_size = sizeof *options;
 }
 
-void abench_receipt_init(abench_receipt *receipt) {
+void abench_receipt_init(abench_receipt *receipt)
+{
     memset(receipt, 0, sizeof *receipt);
     receipt->struct_size = sizeof *receipt;
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-static uint64_t play_bytes(const abench_tape_summary *s) {
+static uint64_t play_bytes(const abench_tape_summary *s)
+{
     return sizeof(abench__play) + s->lanes * (sizeof(abench__lane) + 128) +
            (uint64_t)s->lanes * s->local_slots * sizeof(void *) +
            (uint64_t)s->shared_slots * sizeof(uint64_t) + (uint64_t)(s->lanes + 4) * 128;
 }
 
 /* Everything of one play in one touched mapping. */
-static abench__play *play_create(const abench_tape *tape, const abench_memory_hooks *hooks) {
+static abench__play *play_create(const abench_tape *tape, const abench_memory_hooks *hooks)
+{
     const abench_tape_summary *s = &tape->summary;
     abench__arena arena = {0};
     abench__play *play;
@@ -74,7 +78,8 @@ static abench__play *play_create(const abench_tape *tape, const abench_memory_ho
     return play;
 }
 
-static void play_destroy(abench__play *play, const abench_memory_hooks *hooks) {
+static void play_destroy(abench__play *play, const abench_memory_hooks *hooks)
+{
     if (play == NULL)
         return;
     pthread_cond_destroy(&play->gate_full);
@@ -86,7 +91,8 @@ static void play_destroy(abench__play *play, const abench_memory_hooks *hooks) {
 
 /* ---- the gate -------------------------------------------------------------------------------- */
 
-static void *lane_main(void *argument) {
+static void *lane_main(void *argument)
+{
     abench__lane *lane = argument;
     abench__play *play = lane->play;
     uint64_t generation = 0;
@@ -108,14 +114,16 @@ static void *lane_main(void *argument) {
 }
 
 /* Until every lane but 0 stands at the gate. */
-static void gate_wait(abench__play *play, uint32_t threads) {
+static void gate_wait(abench__play *play, uint32_t threads)
+{
     pthread_mutex_lock(&play->gate_mutex);
     while (play->gate_arrived < threads)
         pthread_cond_wait(&play->gate_full, &play->gate_mutex);
     pthread_mutex_unlock(&play->gate_mutex);
 }
 
-static void gate_pass(abench__play *play, int finish) {
+static void gate_pass(abench__play *play, int finish)
+{
     pthread_mutex_lock(&play->gate_mutex);
     play->gate_arrived = 0;
     play->gate_finish = (uint32_t)finish;
@@ -125,7 +133,8 @@ static void gate_pass(abench__play *play, int finish) {
 }
 
 /* Starts the threads of lanes 1 ..., with every signal blocked: handlers are the host's. */
-static abench_status start_threads(abench__play *play, abench_error *error) {
+static abench_status start_threads(abench__play *play, abench_error *error)
+{
     sigset_t all, before;
     abench_status status = ABENCH_OK;
 
@@ -143,7 +152,8 @@ static abench_status start_threads(abench__play *play, abench_error *error) {
     return status;
 }
 
-static void join_threads(abench__play *play) {
+static void join_threads(abench__play *play)
+{
     uint32_t threads = 0;
 
     for (uint32_t index = 1; index < play->lanes_count; index++)
@@ -157,11 +167,13 @@ static void join_threads(abench__play *play) {
 
 /* ---- slices and marks ------------------------------------------------------------------------ */
 
-static uint64_t usable_in(size_t (*usable_size)(void *), void *block) {
+static uint64_t usable_in(size_t (*usable_size)(void *), void *block)
+{
     return block == NULL ? 0 : usable_size(block);
 }
 
-abench_status abench_mark_usable(const abench_mark *mark, uint64_t *bytes) {
+abench_status abench_mark_usable(const abench_mark *mark, uint64_t *bytes)
+{
     const abench__play *play = mark->player;
     const abench_tape_summary *s = &play->tape->summary;
     size_t (*const usable_size)(void *) = play->allocator.usable_size;
@@ -180,7 +192,8 @@ abench_status abench_mark_usable(const abench_mark *mark, uint64_t *bytes) {
     return ABENCH_OK;
 }
 
-static abench_status call_mark(abench__play *play, uint32_t phase, int begin) {
+static abench_status call_mark(abench__play *play, uint32_t phase, int begin)
+{
     const abench_phase *info = &play->tape->phases[phase].info;
     abench_mark mark = {.struct_size = sizeof mark, .phase = phase, .player = play};
 
@@ -194,7 +207,8 @@ static abench_status call_mark(abench__play *play, uint32_t phase, int begin) {
 }
 
 /* Plays cuts first ... last - 1 on all lanes and adds up what they took. */
-static void play_slice(abench__play *play, uint64_t first, uint64_t last, abench_slice *slice) {
+static void play_slice(abench__play *play, uint64_t first, uint64_t last, abench_slice *slice)
+{
     const uint32_t lanes = play->lanes_count;
     uint64_t begin = UINT64_MAX, end = 0;
 
@@ -216,7 +230,8 @@ static void play_slice(abench__play *play, uint64_t first, uint64_t last, abench
     slice->wall_ns = end - begin;
 }
 
-static uint64_t executed_by_all(const abench__play *play) {
+static uint64_t executed_by_all(const abench__play *play)
+{
     uint64_t sum = 0;
 
     for (uint32_t index = 0; index < play->lanes_count; index++)
@@ -225,7 +240,8 @@ static uint64_t executed_by_all(const abench__play *play) {
     return sum;
 }
 
-static abench_status play_phase(abench__play *play, uint32_t phase, uint32_t *slice_index) {
+static abench_status play_phase(abench__play *play, uint32_t phase, uint32_t *slice_index)
+{
     const abench__tape_phase *p = &play->tape->phases[phase];
     const uint64_t asked = play->options.slice_operations;
     const uint64_t end = p->first_cut + p->cuts;
@@ -258,7 +274,8 @@ static abench_status play_phase(abench__play *play, uint32_t phase, uint32_t *sl
 
 /* ---- the receipt ----------------------------------------------------------------------------- */
 
-static void fill_receipt(const abench__play *play, abench_receipt *r) {
+static void fill_receipt(const abench__play *play, abench_receipt *r)
+{
     const abench_tape *tape = play->tape;
     const abench_tape_summary *s = &tape->summary;
 
@@ -288,7 +305,8 @@ static void fill_receipt(const abench__play *play, abench_receipt *r) {
 }
 
 static abench_status check_receipt(const abench__play *play, const abench_receipt *r,
-                                   abench_error *error) {
+                                   abench_error *error)
+{
     for (uint32_t kind = 1; kind < ABENCH_OP_KINDS; kind++)
         if (r->executed[kind] != r->planned[kind])
             return abench__fail(error, ABENCH_ERROR_RECEIPT, "%llu of %llu %s were executed",
@@ -312,7 +330,8 @@ static abench_status check_receipt(const abench__play *play, const abench_receip
 
 static abench_status read_arguments(const abench_allocator *allocator,
                                     const abench_player_options *options, abench_allocator *a,
-                                    abench_player_options *o) {
+                                    abench_player_options *o)
+{
     abench_status status;
 
     abench_player_options_init(o);
@@ -331,7 +350,8 @@ static abench_status read_arguments(const abench_allocator *allocator,
     return status;
 }
 
-static abench_status play_all(abench__play *play, abench_error *error) {
+static abench_status play_all(abench__play *play, abench_error *error)
+{
     uint32_t slice_index = 0;
     abench_status status = start_threads(play, error);
 
@@ -350,7 +370,8 @@ static abench_status play_all(abench__play *play, abench_error *error) {
 
 abench_status abench_play(const abench_tape *tape, const abench_allocator *allocator,
                           const abench_player_options *options, abench_receipt *receipt,
-                          abench_error *error) {
+                          abench_error *error)
+{
     abench_player_options o;
     abench_memory_hooks hooks;
     abench_allocator a;

@@ -15,7 +15,8 @@ _Static_assert(sizeof(abench_tape_summary) == SUMMARY_FIRST_RELEASE, "first rele
 _Static_assert(sizeof(abench_phase) == PHASE_FIRST_RELEASE, "first release");
 
 void *abench__vector_push(abench__vector *vector, const abench_memory_hooks *hooks,
-                          uint32_t item_bytes) {
+                          uint32_t item_bytes)
+{
     if (vector->count == vector->capacity) {
         const uint64_t capacity =
             vector->capacity == 0 ? VECTOR_FIRST_BYTES / item_bytes : 2 * vector->capacity;
@@ -30,12 +31,14 @@ void *abench__vector_push(abench__vector *vector, const abench_memory_hooks *hoo
 }
 
 void abench__vector_release(abench__vector *vector, const abench_memory_hooks *hooks,
-                            uint32_t item_bytes) {
+                            uint32_t item_bytes)
+{
     abench__unmap(hooks, vector->data, vector->capacity * item_bytes);
     memset(vector, 0, sizeof *vector);
 }
 
-void abench_tape_destroy(abench_tape *tape) {
+void abench_tape_destroy(abench_tape *tape)
+{
     abench_memory_hooks hooks;
 
     if (tape == NULL)
@@ -47,7 +50,8 @@ void abench_tape_destroy(abench_tape *tape) {
     abench__unmap(&hooks, tape, tape->bytes);
 }
 
-uint64_t abench__lane_digest(const abench_tape *tape, uint32_t lane, uint64_t count) {
+uint64_t abench__lane_digest(const abench_tape *tape, uint32_t lane, uint64_t count)
+{
     const uint64_t *words = abench__lane_data(tape, lane);
     uint64_t digest = lane;
 
@@ -56,24 +60,29 @@ uint64_t abench__lane_digest(const abench_tape *tape, uint32_t lane, uint64_t co
     return abench__fold(digest, count);
 }
 
-uint64_t abench__digest_begin(uint32_t lanes) {
+uint64_t abench__digest_begin(uint32_t lanes)
+{
     return abench__fold(ABENCH_TAPE_VERSION, lanes);
 }
 
-uint64_t abench__digest_fold(uint64_t digest, uint64_t lane_digest) {
+uint64_t abench__digest_fold(uint64_t digest, uint64_t lane_digest)
+{
     return abench__fold(digest, lane_digest);
 }
 
-uint64_t abench_tape_digest(const abench_tape *tape) {
+uint64_t abench_tape_digest(const abench_tape *tape)
+{
     return tape->digest;
 }
 
-abench_status abench_tape_get_summary(const abench_tape *tape, abench_tape_summary *summary) {
+abench_status abench_tape_get_summary(const abench_tape *tape, abench_tape_summary *summary)
+{
     return abench__options_write(summary, &tape->summary, sizeof tape->summary,
                                  SUMMARY_FIRST_RELEASE);
 }
 
-abench_status abench_tape_phase_at(const abench_tape *tape, uint32_t index, abench_phase *out) {
+abench_status abench_tape_phase_at(const abench_tape *tape, uint32_t index, abench_phase *out)
+{
     if (index >= tape->summary.phases)
         return ABENCH_ERROR_NOT_FOUND;
     return abench__options_write(out, &tape->phases[index].info, sizeof *out, PHASE_FIRST_RELEASE);
@@ -84,22 +93,26 @@ static const char *const op_names[ABENCH_OP_KINDS] = {
     "free_sized", "touch",  "phase",  "barrier",       "pause",   "end",
 };
 
-const char *abench_op_name(uint32_t kind) {
+const char *abench_op_name(uint32_t kind)
+{
     return kind < ABENCH_OP_KINDS ? op_names[kind] : NULL;
 }
 
-const char *abench_touch_name(uint32_t touch) {
+const char *abench_touch_name(uint32_t touch)
+{
     static const char *const names[] = {"nothing", "first byte", "a byte per page", "all"};
 
     return touch < sizeof names / sizeof names[0] ? names[touch] : NULL;
 }
 
-void abench_tape_options_init(abench_tape_options *options) {
+void abench_tape_options_init(abench_tape_options *options)
+{
     memset(options, 0, sizeof *options);
     options->struct_size = sizeof *options;
 }
 
-void abench_tape_summary_init(abench_tape_summary *summary) {
+void abench_tape_summary_init(abench_tape_summary *summary)
+{
     memset(summary, 0, sizeof *summary);
     summary->struct_size = sizeof *summary;
 }

@@ -8,7 +8,8 @@
 #define PAUSES 200u
 #define YIELDS 64u /* between two looks at the clock */
 
-static void pause_cpu(void) {
+static void pause_cpu(void)
+{
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
@@ -18,7 +19,8 @@ static void pause_cpu(void) {
 
 /* ---- the watchdog ---------------------------------------------------------------------------- */
 
-void abench__play_fail(abench__play *play, abench_status status, const char *message) {
+void abench__play_fail(abench__play *play, abench_status status, const char *message)
+{
     pthread_mutex_lock(&play->error_mutex);
     if (play->error.status == ABENCH_OK)
         abench__fail(&play->error, status, "%s", message);
@@ -26,7 +28,8 @@ void abench__play_fail(abench__play *play, abench_status status, const char *mes
     atomic_store(&play->abort, 1);
 }
 
-static void describe_lane(abench__text *text, const abench__play *play, uint32_t index) {
+static void describe_lane(abench__text *text, const abench__play *play, uint32_t index)
+{
     static const char *const what[] = {"runs", "waits until a block is freed",
                                        "waits until a block is allocated", "waits at a barrier",
                                        "waits for slower lanes"};
@@ -45,7 +48,8 @@ static void describe_lane(abench__text *text, const abench__play *play, uint32_t
     abench__text_put_char(text, ')');
 }
 
-static void give_up(abench__play *play) {
+static void give_up(abench__play *play)
+{
     char message[sizeof play->error.message];
     abench__text text;
 
@@ -64,7 +68,8 @@ typedef struct wait_state {
     uint32_t rounds;
 } wait_state;
 
-static void wait_begin(abench__lane *lane, wait_state *wait, uint32_t what) {
+static void wait_begin(abench__lane *lane, wait_state *wait, uint32_t what)
+{
     wait->begun_ns = abench_clock_ns();
     wait->rounds = 0;
     lane->waits++;
@@ -75,7 +80,8 @@ static void wait_begin(abench__lane *lane, wait_state *wait, uint32_t what) {
 }
 
 /* One step; 0 when the play is given up. */
-static int wait_step(abench__lane *lane, wait_state *wait) {
+static int wait_step(abench__lane *lane, wait_state *wait)
+{
     abench__play *play = lane->play;
 
     if (++wait->rounds <= PAUSES) {
@@ -92,12 +98,14 @@ static int wait_step(abench__lane *lane, wait_state *wait) {
     return 1;
 }
 
-static void wait_end(abench__lane *lane, const wait_state *wait) {
+static void wait_end(abench__lane *lane, const wait_state *wait)
+{
     atomic_store_explicit(&lane->waits_for, WAIT_NOTHING, memory_order_relaxed);
     lane->wait_ns += abench_clock_ns() - wait->begun_ns;
 }
 
-uint64_t abench__wait_slot(abench__lane *lane, uint32_t slot, uint32_t generation, uint32_t what) {
+uint64_t abench__wait_slot(abench__lane *lane, uint32_t slot, uint32_t generation, uint32_t what)
+{
     uint64_t word;
     wait_state wait;
 
@@ -115,7 +123,8 @@ uint64_t abench__wait_slot(abench__lane *lane, uint32_t slot, uint32_t generatio
     return word;
 }
 
-void abench__wait_barrier(abench__lane *lane) {
+void abench__wait_barrier(abench__lane *lane)
+{
     abench__play *play = lane->play;
     const uint32_t generation = atomic_load(&play->barrier_generation);
     wait_state wait;
@@ -134,7 +143,8 @@ void abench__wait_barrier(abench__lane *lane) {
     wait_end(lane, &wait);
 }
 
-static uint64_t slowest_cut(const abench__play *play) {
+static uint64_t slowest_cut(const abench__play *play)
+{
     uint64_t slowest = UINT64_MAX;
 
     for (uint32_t index = 0; index < play->lanes_count; index++) {
@@ -144,7 +154,8 @@ static uint64_t slowest_cut(const abench__play *play) {
     return slowest;
 }
 
-void abench__wait_skew(abench__lane *lane, uint64_t cut) {
+void abench__wait_skew(abench__lane *lane, uint64_t cut)
+{
     abench__play *play = lane->play;
     wait_state wait;
 

@@ -1,12 +1,14 @@
 #include "tape/word.h"
 
 /* Frees and touches of a shared slot carry its generation where others carry the size. */
-static int generation_first(const abench__op *op) {
+static int generation_first(const abench__op *op)
+{
     return op->shared && (op->kind == ABENCH_OP_FREE || op->kind == ABENCH_OP_FREE_SIZED ||
                           op->kind == ABENCH_OP_TOUCH);
 }
 
-uint32_t abench__word_pack(const abench__op *op, uint64_t words[2]) {
+uint32_t abench__word_pack(const abench__op *op, uint64_t words[2])
+{
     const int swapped = generation_first(op);
     const uint32_t first = swapped ? op->generation : (uint32_t)op->size;
     const uint32_t second = swapped ? (uint32_t)op->size : op->generation;
@@ -24,7 +26,8 @@ uint32_t abench__word_pack(const abench__op *op, uint64_t words[2]) {
     return 2;
 }
 
-uint32_t abench__word_unpack(const uint64_t *words, abench__op *op) {
+uint32_t abench__word_unpack(const uint64_t *words, abench__op *op)
+{
     const uint64_t word = words[0];
     const uint64_t extra = word & WORD_EXTENDED ? words[1] : 0;
     const uint32_t first = (uint32_t)word, second = (uint32_t)extra;

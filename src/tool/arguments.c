@@ -37,10 +37,12 @@ static const char usage[] =
     "      --duration D      for commands that are time-limited harnesses: 500ms, 10s, 2m, 1h\n"
     "      --cooldown D      sleep between cells or rounds (default 0)\n"
     "      --timeout D       longest silence of a workload's cell, longest time of a command\n"
-    "                        (default 600s)\n"
+    "                        (default 600s; 0: none)\n"
     "      --skip-bad        go on without targets that are missing or not what they should be\n"
     "      --keep-env        keep LD_PRELOAD and the variables that steer allocators\n"
     "      --ignore-failure  a command's exit status other than 0 is no failure\n"
+    "      --sequential      play a workload's cells one after the other instead of in lockstep:\n"
+    "                        what the difference in noise is (tests/bench/lockstep.py)\n"
     "      --no-floor        do not run the null allocator beside the targets\n"
     "      --color WHEN      auto, always, never\n"
     "\n"
@@ -58,6 +60,7 @@ enum {
     OPT_KEEP_ENV,
     OPT_IGNORE_FAILURE,
     OPT_NO_FLOOR,
+    OPT_SEQUENTIAL,
     OPT_COLOR
 };
 
@@ -77,6 +80,7 @@ static const struct option options[] = {
     {"keep-env", no_argument, NULL, OPT_KEEP_ENV},
     {"ignore-failure", no_argument, NULL, OPT_IGNORE_FAILURE},
     {"no-floor", no_argument, NULL, OPT_NO_FLOOR},
+    {"sequential", no_argument, NULL, OPT_SEQUENTIAL},
     {"color", required_argument, NULL, OPT_COLOR},
     {"help", no_argument, NULL, 'h'},
     {0},
@@ -121,7 +125,7 @@ static void add(const char ***list, size_t *count, const char *item) {
     (*list)[(*count)++] = item;
 }
 
-/* One option. false: wrong, and said so. */
+/* One known option. false: its value is wrong, and that is said. */
 static bool take_option(arguments *a, int option, const char *value) {
     switch (option) {
     case 't':
@@ -157,12 +161,11 @@ static bool take_option(arguments *a, int option, const char *value) {
         return a->ignore_failure = true;
     case OPT_NO_FLOOR:
         return a->no_floor = true;
-    case OPT_COLOR:
+    case OPT_SEQUENTIAL:
+        return a->sequential = true;
+    default:
         return command_color(value, &a->color) ||
                command_fail(EXIT_USAGE, "--color is auto, always or never") == EXIT_OK;
-    default:
-        fputs("allocbench: run --help tells the options\n", stderr);
-        return false;
     }
 }
 
@@ -179,11 +182,14 @@ int arguments_read(int argc, char **argv, arguments *a) {
         own++;
     if (own < argc)
         a->command = argv + own + 1;
-    while ((option = getopt_long(own, argv, "t:r:s:l:o:h", options, NULL)) != -1) {
+    opterr = 0;
+    while ((option = getopt_long(own, argv, ":t:r:s:l:o:h", options, NULL)) != -1) {
         if (option == 'h') {
             fputs(usage, stdout);
             return EXIT_OK;
         }
+        if (option == '?' || option == ':')
+            return command_bad_option(argv, option, options);
         if (!take_option(a, option, optarg))
             return EXIT_USAGE;
     }

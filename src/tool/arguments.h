@@ -26,6 +26,7 @@ typedef struct arguments {
     bool ignore_failure;
     bool skip_bad;
     bool no_floor;
+    bool sequential;
     bool color;
 } arguments;
 

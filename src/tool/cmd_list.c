@@ -63,15 +63,14 @@ int cmd_list(int argc, char **argv) {
     const char *what;
     int option;
 
-    while ((option = getopt_long(argc, argv, "vh", options, NULL)) != -1) {
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":vh", options, NULL)) != -1) {
         if (option == 'h') {
             fputs(usage, stdout);
             return EXIT_OK;
         }
-        if (option != 'v') {
-            fputs(usage, stderr);
-            return EXIT_USAGE;
-        }
+        if (option != 'v')
+            return command_bad_option(argv, option, options);
         verbose = true;
     }
     what = optind < argc ? argv[optind] : NULL;

@@ -13,15 +13,14 @@ int cmd_report(int argc, char **argv) {
     bool color;
     int option;
 
-    while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
         if (option == 'h') {
             fputs(usage, stdout);
             return EXIT_OK;
         }
-        if (option != 'c') {
-            fputs(usage, stderr);
-            return EXIT_USAGE;
-        }
+        if (option != 'c')
+            return command_bad_option(argv, option, options);
         word = optarg;
     }
     if (!command_color(word, &color))
@@ -30,5 +29,5 @@ int cmd_report(int argc, char **argv) {
         fputs(usage, stderr);
         return EXIT_USAGE;
     }
-    return command_show(argv[optind], color);
+    return command_show(argv[optind], color, NULL);
 }

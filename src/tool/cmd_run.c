@@ -16,6 +16,7 @@
 #include "tool/matrix.h"
 #include "tool/preflight.h"
 #include "tool/program.h"
+#include "tool/progress.h"
 #include "tool/util.h"
 
 extern char **environ;
@@ -64,14 +65,12 @@ static int add_target(matrix *m, const char *spec) {
         if (strcmp(m->targets[at].spec, spec) == 0)
             return EXIT_OK;
     if (!target_parse(spec, &t, message, sizeof message))
-        return command_fail(strchr(spec, '=') != NULL && strstr(message, "there is no library")
-                                ? EXIT_TARGET
-                                : EXIT_USAGE,
-                            "%s", message);
+        return command_fail(EXIT_USAGE, "%s", message);
     for (size_t at = 0; at < m->targets_count; at++)
         if (strcmp(m->targets[at].name, t.name) == 0) {
+            command_fail(EXIT_USAGE, "two targets are called '%s'", t.name);
             target_clear(&t);
-            return command_fail(EXIT_USAGE, "two targets are called '%s'", spec);
+            return EXIT_USAGE;
         }
     m->targets = xrealloc(m->targets, (m->targets_count + 1) * sizeof *m->targets);
     m->targets[m->targets_count++] = t;
@@ -117,27 +116,37 @@ static int add_targets(matrix *m, const arguments *a) {
     return status;
 }
 
+/* Leaves a target out: its line in the report says why. */
+static void leave_out(target *t, const char *reason)
+{
+    char *line = xasprintf("left out: target %s: %s", t->name, reason);
+
+    progress_say(line);
+    free(line);
+    if (t->missing == NULL)
+        t->missing = xstrdup(reason);
+}
+
 /* Proves every target; what is bad ends the command, or is left out with --skip-bad. */
-static int prove_targets(matrix *m, const arguments *a) {
+static int prove_targets(matrix *m, const arguments *a)
+{
     int status = EXIT_OK;
 
-    for (size_t at = 0; at < m->targets_count; at++) {
+    for (size_t at = 0; at < m->targets_count && !matrix_interrupted; at++) {
         target *t = &m->targets[at];
-        char message[2048];
         const bool was_asked = a->targets_count > 0 || at == m->baseline;
-        if (t->missing != NULL && !was_asked)
-            continue; /* one of "all that are found": listed as missing */
+        char message[2048];
         if (t->missing != NULL)
-            snprintf(message, sizeof message, "target %s: %s", t->name, t->missing);
-        else if (preflight_target(t, m->cell, m->keep_environment, message, sizeof message))
+            snprintf(message, sizeof message, "%s", t->missing);
+        else if (preflight_target(t, m->cell, m->keep_environment, &matrix_interrupted, message,
+                                  sizeof message))
             continue;
-        if (a->skip_bad && at != m->baseline) {
-            matrix_note(m, "left out: %s", message);
-            free(t->missing);
-            t->missing = xstrdup(message);
-        } else {
-            status = command_fail(EXIT_TARGET, "%s", message);
-        }
+        if (matrix_interrupted || (t->missing != NULL && !was_asked))
+            continue; /* one of "all that are found": listed as missing */
+        if (a->skip_bad && at != m->baseline)
+            leave_out(t, message);
+        else
+            status = command_fail(EXIT_TARGET, "target %s: %s", t->name, message);
     }
     return status;
 }
@@ -167,11 +176,38 @@ static int add_workloads(matrix *m, const arguments *a) {
     return EXIT_OK;
 }
 
-static char *join(char **words) {
+/* A word as a shell takes it: quoted where it has to be. */
+static char *quote(const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-+=:,./@%^";
+    char *text, *at;
+
+    if (word[0] != '\0' && word[strspn(word, plain)] == '\0')
+        return xstrdup(word);
+    text = at = xmalloc(4 * strlen(word) + 3);
+    *at++ = '\'';
+    for (; *word != '\0'; word++) {
+        if (*word == '\'') {
+            memcpy(at, "'\\'", 3);
+            at += 3;
+        }
+        *at++ = *word;
+    }
+    *at++ = '\'';
+    *at = '\0';
+    return text;
+}
+
+/* The words as one line that a shell reads back. */
+static char *join(char **words)
+{
     char *text = xstrdup("");
 
     for (size_t at = 0; words[at] != NULL; at++) {
-        char *more = xasprintf("%s%s%s", text, at == 0 ? "" : " ", words[at]);
+        char *word = quote(words[at]);
+        char *more = xasprintf("%s%s%s", text, at == 0 ? "" : " ", word);
+        free(word);
         free(text);
         text = more;
     }
@@ -186,22 +222,37 @@ static const target *first_preloaded(const matrix *m) {
     return NULL;
 }
 
-static int add_command(matrix *m, const arguments *a) {
+/* No preloaded library gets into the program: these targets are left out, or end the command. */
+static int refuse_preloaded(matrix *m, bool skip_bad, const char *reason)
+{
     const target *preloaded = first_preloaded(m);
+
+    if (preloaded == NULL)
+        return EXIT_OK;
+    if (!skip_bad || m->targets[m->baseline].library != NULL)
+        return command_fail(EXIT_TARGET,
+                            "%s: under target %s its malloc would stay its own; only the system's "
+                            "allocator can be measured (-t glibc)",
+                            reason, preloaded->name);
+    for (size_t at = 0; at < m->targets_count; at++)
+        if (m->targets[at].library != NULL && m->targets[at].missing == NULL)
+            leave_out(&m->targets[at], reason);
+    return EXIT_OK;
+}
+
+static int add_command(matrix *m, const arguments *a)
+{
     program p;
     int status = EXIT_OK;
 
     m->command = a->command;
     add_workload(m, join(a->command), NULL);
     program_inspect(a->command[0], &p);
-    if (p.state == PROGRAM_BROKEN) {
+    if (p.state == PROGRAM_BROKEN)
         status = command_fail(EXIT_TARGET, "%s", p.reason);
-    } else if (p.state == PROGRAM_UNREACHED && preloaded != NULL) {
-        status = command_fail(EXIT_TARGET,
-                              "%s: target %s cannot reach it, its malloc stays its own; only the "
-                              "system's allocator can be measured (-t glibc)",
-                              p.reason, preloaded->name);
-    } else if (p.state == PROGRAM_UNREACHED) {
+    else if (p.state == PROGRAM_UNREACHED)
+        status = refuse_preloaded(m, a->skip_bad, p.reason);
+    if (p.state == PROGRAM_UNREACHED && status == EXIT_OK) {
         matrix_note(m, "%s: measured from outside only, who serves its malloc is not proven",
                     p.reason);
         m->unreached = true;
@@ -229,12 +280,15 @@ static void on_signal(int number) {
     matrix_interrupted = 1;
 }
 
-static void catch_signals(void) {
+static void catch_signals(void)
+{
     struct sigaction action = {.sa_handler = on_signal}; /* no SA_RESTART: waits end */
+    struct sigaction hangup;
 
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
+    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+        sigaction(SIGHUP, &action, NULL); /* not under nohup */
 }
 
 static int plan(matrix *m, const arguments *a) {
@@ -250,23 +304,27 @@ static int plan(matrix *m, const arguments *a) {
         status = prove_targets(m, a);
     if (status == EXIT_OK && a->command != NULL)
         status = add_command(m, a);
+    if (matrix_interrupted)
+        status = command_fail(EXIT_INTERRUPTED, "interrupted before anything was timed");
     return status;
 }
 
 static int run_and_show(matrix *m, bool color) {
     char message[1024];
+    size_t failed;
     int status;
 
     if (!matrix_open(m, message, sizeof message))
         return command_fail(EXIT_ENVIRONMENT, "%s", message);
     if (!matrix_run(m, message, sizeof message) || !matrix_write(m, message, sizeof message))
         return command_fail(EXIT_ENVIRONMENT, "%s", message);
-    status = command_show(m->directory, color);
+    status = command_show(m->directory, color, &failed);
     if (matrix_interrupted)
         return command_fail(EXIT_INTERRUPTED,
                             "interrupted: whole rounds are kept; the same command goes on");
-    if (status == EXIT_OK && m->failed_cells > 0)
-        return command_fail(EXIT_TARGET, "%zu cells failed: see the report", m->failed_cells);
+    if (status == EXIT_OK && failed > 0)
+        return command_fail(EXIT_TARGET, "%zu cell%s failed: see the report", failed,
+                            failed == 1 ? "" : "s");
     return status;
 }
 
@@ -315,6 +373,7 @@ int cmd_run(int argc, char **argv, spawner *s) {
     m.keep_environment = a.keep_environment;
     m.ignore_failure = a.ignore_failure;
     m.floor = !a.no_floor;
+    m.sequential = a.sequential;
     abench_host_init(&m.host);
     abench_host_read(&m.host);
     catch_signals();

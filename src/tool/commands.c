@@ -23,6 +23,31 @@ int command_fail(int status, const char *format, ...) {
     return status;
 }
 
+int command_bad_option(char **argv, int answer, const struct option *options)
+{
+    const char *text = argv[optind - 1];
+    const size_t length = strcspn(text, "=");
+    const struct option *nearest = options;
+    char *name;
+
+    if (answer == ':')
+        return command_fail(EXIT_USAGE, "option %s wants a value (allocbench %s --help)", text,
+                            argv[0]);
+    if (strncmp(text, "--", 2) != 0)
+        return command_fail(EXIT_USAGE, "there is no option '-%c' (allocbench %s --help)", optopt,
+                            argv[0]);
+    if (optopt != 0)
+        return command_fail(EXIT_USAGE, "option %.*s takes no value", (int)length, text);
+    name = xstrndup(text + 2, length - 2);
+    for (const struct option *at = options; at->name != NULL; at++)
+        if (abench_text_distance(at->name, name) < abench_text_distance(nearest->name, name))
+            nearest = at;
+    command_fail(EXIT_USAGE, "there is no option '--%s'; did you mean '--%s'? (allocbench %s --help)",
+                 name, nearest->name, argv[0]);
+    free(name);
+    return EXIT_USAGE;
+}
+
 bool command_color(const char *word, bool *color) {
     const char *no_color = getenv("NO_COLOR");
 
@@ -33,13 +58,25 @@ bool command_color(const char *word, bool *color) {
     return *color || strcmp(word, "never") == 0;
 }
 
-int command_show(const char *directory, bool color) {
+static size_t count_failed(const model *m)
+{
+    size_t count = 0;
+
+    for (size_t at = 0; at < m->cells_count; at++)
+        count += m->cells[at].failed;
+    return count;
+}
+
+int command_show(const char *directory, bool color, size_t *failed)
+{
     char message[1024];
     model *m = model_load(directory, message, sizeof message);
     bool written;
 
     if (m == NULL)
         return command_fail(EXIT_ENVIRONMENT, "%s", message);
+    if (failed != NULL)
+        *failed = count_failed(m);
     report_table(m, stdout, color);
     written = report_write_all(m, message, sizeof message);
     model_free(m);

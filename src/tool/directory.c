@@ -10,21 +10,30 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tool/json_text.h"
 #include "tool/matrix.h"
 #include "tool/util.h"
 
+extern char **environ;
+
 /* ---- what was asked, as JSON ----------------------------------------------------------------- */
-
-static json_t *text_or_empty(const char *text) {
-    json_t *string = json_string(text == NULL ? "" : text);
-
-    return string != NULL ? string : json_string("(not UTF-8)");
-}
 
 static json_t *u64_text(uint64_t value) {
     char text[24];
 
     snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+    return json_string(text);
+}
+
+/* Tells two builds of a library apart that carries no build id: its size and time. */
+static json_t *modified_json(const target *t)
+{
+    char text[64] = "";
+    struct stat info;
+
+    if (t->identity.build_id[0] == '\0' && t->library != NULL && stat(t->library, &info) == 0)
+        snprintf(text, sizeof text, "%lld %lld.%09ld", (long long)info.st_size,
+                 (long long)info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
     return json_string(text);
 }
 
@@ -35,15 +44,16 @@ static json_t *targets_json(const matrix *m) {
         const target *t = &m->targets[at];
         char *settings = target_settings_text(t);
         json_t *item = json_object();
-        json_object_set_new(item, "name", text_or_empty(t->name));
-        json_object_set_new(item, "spec", text_or_empty(t->spec));
-        json_object_set_new(item, "library", text_or_empty(t->library));
-        json_object_set_new(item, "family", text_or_empty(t->identity.family));
-        json_object_set_new(item, "version", text_or_empty(t->identity.version));
-        json_object_set_new(item, "build_id", text_or_empty(t->identity.build_id));
-        json_object_set_new(item, "settings", text_or_empty(settings));
+        json_object_set_new(item, "name", json_text(t->name));
+        json_object_set_new(item, "spec", json_text(t->spec));
+        json_object_set_new(item, "library", json_text(t->library == NULL ? "" : t->library));
+        json_object_set_new(item, "family", json_text(t->identity.family));
+        json_object_set_new(item, "version", json_text(t->identity.version));
+        json_object_set_new(item, "build_id", json_text(t->identity.build_id));
+        json_object_set_new(item, "modified", modified_json(t));
+        json_object_set_new(item, "settings", json_text(settings));
         json_object_set_new(item, "missing",
-                            t->missing == NULL ? json_null() : text_or_empty(t->missing));
+                            t->missing == NULL ? json_null() : json_text(t->missing));
         json_array_append_new(list, item);
         free(settings);
     }
@@ -53,13 +63,13 @@ static json_t *targets_json(const matrix *m) {
 static json_t *host_json(const abench_host *host) {
     json_t *item = json_object();
 
-    json_object_set_new(item, "kernel", text_or_empty(host->kernel));
-    json_object_set_new(item, "machine", text_or_empty(host->machine));
-    json_object_set_new(item, "cpu", text_or_empty(host->cpu));
-    json_object_set_new(item, "libc", text_or_empty(host->libc));
-    json_object_set_new(item, "thp", text_or_empty(host->thp));
-    json_object_set_new(item, "governor", text_or_empty(host->governor));
-    json_object_set_new(item, "hostname", text_or_empty(host->hostname));
+    json_object_set_new(item, "kernel", json_text(host->kernel));
+    json_object_set_new(item, "machine", json_text(host->machine));
+    json_object_set_new(item, "cpu", json_text(host->cpu));
+    json_object_set_new(item, "libc", json_text(host->libc));
+    json_object_set_new(item, "thp", json_text(host->thp));
+    json_object_set_new(item, "governor", json_text(host->governor));
+    json_object_set_new(item, "hostname", json_text(host->hostname));
     json_object_set_new(item, "cpus_online", json_integer(host->cpus_online));
     json_object_set_new(item, "cpus_allowed", json_integer(host->cpus_allowed));
     json_object_set_new(item, "page_bytes", json_integer(host->page_bytes));
@@ -73,7 +83,7 @@ static json_t *command_json(const matrix *m) {
     json_t *list = json_array();
 
     for (size_t at = 0; m->command != NULL && m->command[at] != NULL; at++)
-        json_array_append_new(list, text_or_empty(m->command[at]));
+        json_array_append_new(list, json_text(m->command[at]));
     return list;
 }
 
@@ -84,12 +94,27 @@ static json_t *workloads_json(const matrix *m) {
         const matrix_workload *w = &m->workloads[at];
         json_t *item = json_object();
         json_object_set_new(item, "id", json_string(w->id));
-        json_object_set_new(item, "label", text_or_empty(w->label));
+        json_object_set_new(item, "label", json_text(w->label));
         json_object_set_new(item, "kind", json_string(w->spec == NULL ? "command" : "tape"));
-        json_object_set_new(item, "spec", text_or_empty(w->spec));
+        json_object_set_new(item, "spec", json_text(w->spec == NULL ? "" : w->spec));
         json_array_append_new(list, item);
     }
     return list;
+}
+
+/* What --keep-env leaves in every child's environment. */
+static json_t *kept_json(const matrix *m)
+{
+    json_t *kept = json_object();
+
+    for (char **entry = environ; m->keep_environment && *entry != NULL; entry++) {
+        const size_t length = strcspn(*entry, "=");
+        char *name = xstrndup(*entry, length);
+        if (abench_allocator_environment(name) && (*entry)[length] == '=')
+            json_object_set_new(kept, name, json_text(*entry + length + 1));
+        free(name);
+    }
+    return kept;
 }
 
 /* What must be the same for two rounds to stand in one directory: not the number of rounds. */
@@ -100,15 +125,17 @@ static json_t *key_json(const matrix *m) {
     json_object_set_new(key, "workloads", workloads_json(m));
     json_object_set_new(key, "command", command_json(m));
     json_object_set_new(key, "targets", targets_json(m));
-    json_object_set_new(key, "baseline", text_or_empty(m->targets[m->baseline].name));
+    json_object_set_new(key, "baseline", json_text(m->targets[m->baseline].name));
     json_object_set_new(key, "seed", u64_text(m->seed));
     json_object_set_new(key, "same_seed", json_boolean(m->same_seed));
     json_object_set_new(key, "lanes", json_integer(m->lanes));
     json_object_set_new(key, "slice_operations", u64_text(m->slice_operations));
     json_object_set_new(key, "duration_ms", u64_text(m->duration_ms));
     json_object_set_new(key, "keep_environment", json_boolean(m->keep_environment));
+    json_object_set_new(key, "kept", kept_json(m));
     json_object_set_new(key, "ignore_failure", json_boolean(m->ignore_failure));
     json_object_set_new(key, "floor", json_boolean(m->floor));
+    json_object_set_new(key, "sequential", json_boolean(m->sequential));
     json_object_set_new(key, "host", host_json(&m->host));
     return key;
 }
@@ -117,7 +144,7 @@ static json_t *notes_json(const matrix *m) {
     json_t *list = json_array();
 
     for (size_t at = 0; at < m->notes_count; at++)
-        json_array_append_new(list, text_or_empty(m->notes[at]));
+        json_array_append_new(list, json_text(m->notes[at]));
     return list;
 }
 
@@ -129,11 +156,11 @@ static bool write_matrix(const matrix *m, json_t *key, char *message, size_t mes
 
     json_object_set_new(root, "schema", json_integer(1));
     json_object_set_new(root, "tool_version", json_string(abench_version_string()));
-    json_object_set_new(root, "command_line", text_or_empty(m->command_line));
+    json_object_set_new(root, "command_line", json_text(m->command_line));
     json_object_set_new(root, "unix_s", u64_text((uint64_t)time(NULL)));
     json_object_set_new(root, "seed", u64_text(m->seed));
     json_object_set_new(root, "rounds", json_integer(m->rounds));
-    json_object_set_new(root, "baseline", text_or_empty(m->targets[m->baseline].name));
+    json_object_set_new(root, "baseline", json_text(m->targets[m->baseline].name));
     json_object_set_new(root, "host", host_json(&m->host));
     json_object_set_new(root, "notes", notes_json(m));
     json_object_set_new(root, "workloads", workloads_json(m));
@@ -157,37 +184,88 @@ bool matrix_write(const matrix *m, char *message, size_t message_size) {
 
 /* ---- the key of what is there ---------------------------------------------------------------- */
 
-/* "seed (7 there, 8 asked)" for each member that differs, as far as it fits. */
-static void name_differences(json_t *there, json_t *asked, char *text, size_t size) {
+/* What differs, as far as it fits. */
+typedef struct differences {
+    char text[512];
+    size_t length;
+} differences;
+
+static void add_difference(differences *d, const char *path, const json_t *there,
+                           const json_t *asked)
+{
+    const size_t room = sizeof d->text - d->length;
+    char *old = there == NULL ? xstrdup("none") : json_dumps(there, JSON_COMPACT | JSON_ENCODE_ANY);
+    char *new = json_dumps(asked, JSON_COMPACT | JSON_ENCODE_ANY);
+    const char *comma = d->length == 0 ? "" : ", ";
+    int length;
+
+    if (old != NULL && new != NULL &&strlen(old) + strlen(new) < 120)
+        length = snprintf(d->text + d->length, room, "%s%s (%s there, %s asked)", comma, path, old,
+                          new);
+    else
+        length = snprintf(d->text + d->length, room, "%s%s", comma, path);
+    if ((size_t)length < room)
+        d->length += (size_t)length;
+    else
+        d->text[d->length] = '\0';
+    free(old);
+    free(new);
+}
+
+/* "targets.jemalloc.build_id": an item of a list goes by its name, where it has one. */
+static void find_differences(differences *d, const char *path, json_t *there, json_t *asked)
+{
     const char *member;
     json_t *value;
-    size_t length = 0;
+    size_t index;
 
-    text[0] = '\0';
-    json_object_foreach(asked, member, value) {
-        json_t *other = json_object_get(there, member);
-        char *old, *new;
-        if (other != NULL && json_equal(other, value))
+    if (there != NULL && json_equal(there, asked))
+        return;
+    if (json_is_object(there) && json_is_object(asked)) {
+        json_object_foreach(asked, member, value) {
+            char *inner = xasprintf("%s%s%s", path, path[0] == '\0' ? "" : ".", member);
+            find_differences(d, inner, json_object_get(there, member), value);
+            free(inner);
+        }
+    } else if (json_is_array(there) && json_is_array(asked) &&
+               json_array_size(there) == json_array_size(asked)) {
+        json_array_foreach(asked, index, value) {
+            const char *name = json_string_value(json_object_get(value, "name"));
+            char *inner = name != NULL ? xasprintf("%s.%s", path, name)
+                                       : xasprintf("%s.%zu", path, index + 1);
+            find_differences(d, inner, json_array_get(there, index), value);
+            free(inner);
+        }
+    } else {
+        add_difference(d, path, there, asked);
+    }
+}
+
+/* What earlier calls said about the rounds that are there stays said. */
+static void keep_notes(matrix *m, json_t *notes)
+{
+    json_t *note;
+    size_t index;
+
+    json_array_foreach(notes, index, note) {
+        const char *text = json_string_value(note);
+        bool known = text == NULL;
+        for (size_t at = 0; at < m->notes_count && !known; at++)
+            known = strcmp(m->notes[at], text) == 0;
+        if (known)
             continue;
-        old = other == NULL ? NULL : json_dumps(other, JSON_COMPACT | JSON_ENCODE_ANY);
-        new = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-        if (length < size)
-            length += (size_t)snprintf(text + length, size - length, "%s%s",
-                                       length == 0 ? "" : ", ", member);
-        if (length < size && old != NULL && new != NULL &&strlen(old) + strlen(new) < 80)
-            length +=
-                (size_t)snprintf(text + length, size - length, " (%s there, %s asked)", old, new);
-        free(old);
-        free(new);
+        m->notes = xrealloc(m->notes, (m->notes_count + 1) * sizeof *m->notes);
+        m->notes[m->notes_count++] = xstrdup(text);
     }
 }
 
 /* Compares with the matrix.json that is there, if any. */
-static bool compare_key(const matrix *m, json_t *key, char *message, size_t message_size) {
+static bool compare_key(matrix *m, json_t *key, char *message, size_t message_size)
+{
     char *path = xasprintf("%s/matrix.json", m->directory);
+    differences differs = {.length = 0};
     json_error_t error;
     json_t *root, *there;
-    char differs[512];
     bool same;
 
     if (access(path, F_OK) != 0) {
@@ -203,12 +281,13 @@ static bool compare_key(const matrix *m, json_t *key, char *message, size_t mess
     else if (!json_is_object(there))
         snprintf(message, message_size, "%s has no key; choose another directory with -o", path);
     else if (!same) {
-        name_differences(there, key, differs, sizeof differs);
+        find_differences(&differs, "", there, key);
         snprintf(message, message_size,
                  "%s holds the results of another matrix: it differs in %s; choose another "
                  "directory with -o",
-                 m->directory, differs);
-    }
+                 m->directory, differs.text);
+    } else
+        keep_notes(m, json_object_get(root, "notes"));
     json_decref(root);
     free(path);
     return same;

@@ -98,7 +98,7 @@ static const target *target_of(const matrix *m, const arm *a) {
     return &m->targets[a->target == MODEL_FLOOR ? m->baseline : a->target];
 }
 
-static bool start_child(round_state *s, child *c) {
+static void start_child(round_state *s, child *c) {
     const matrix *m = s->m;
     const target *t = target_of(m, c->arm);
     char *argv[4] = {(char *)(uintptr_t)m->cell};
@@ -137,16 +137,22 @@ static bool start_child(round_state *s, child *c) {
     c->in = to[1];
     c->out = from[0];
     free(errors);
-    return c->pid > 0;
 }
 
 /* ---- turns ----------------------------------------------------------------------------------- */
 
 typedef enum answer { ANSWER_LINE, ANSWER_END, ANSWER_HUNG, ANSWER_STOPPED } answer;
 
+/* When what begins now has hung. */
+static uint64_t deadline_ns(const matrix *m)
+{
+    return m->timeout_s > 0 ? abench_clock_ns() + (uint64_t)(m->timeout_s * 1e9) : UINT64_MAX;
+}
+
 /* Waits for the child's next line; it is in c->line then. */
-static answer await_line(const matrix *m, child *c) {
-    const uint64_t deadline = abench_clock_ns() + (uint64_t)(m->timeout_s * 1e9);
+static answer await_line(const matrix *m, child *c)
+{
+    const uint64_t deadline = deadline_ns(m);
 
     c->line_length = 0;
     for (;;) {
@@ -278,7 +284,7 @@ static void take_result(round_state *s, child *c) {
 
 /* Reaps a child that has closed its pipe, and takes its result. */
 static void end_child(round_state *s, child *c) {
-    const uint64_t deadline = abench_clock_ns() + (uint64_t)(s->m->timeout_s * 1e9);
+    const uint64_t deadline = deadline_ns(s->m);
     char *errors = matrix_path(s->m, "cells", c->arm->name, ".err");
     int status = 0;
     pid_t got;
@@ -288,7 +294,7 @@ static void end_child(round_state *s, child *c) {
         usleep(1000);
     if (got == 0) {
         launch_kill(c->pid);
-        fail_arm(c, xasprintf("hung at its end: killed after %.0f s", s->m->timeout_s));
+        fail_arm(c, xasprintf("hung at its end: killed after %g s", s->m->timeout_s));
     } else if (status != 0) {
         explain_status(s->m, c, status);
     } else {
@@ -319,7 +325,7 @@ static bool settle(round_state *s, child *c, answer got) {
         end_child(s, c);
         return false;
     case ANSWER_HUNG:
-        kill_child(c, xasprintf("hung: no answer for %.0f s (--timeout)", s->m->timeout_s));
+        kill_child(c, xasprintf("hung: no answer for %g s (--timeout)", s->m->timeout_s));
         return false;
     default:
         kill_child(c, xstrdup("interrupted"));
@@ -329,10 +335,11 @@ static bool settle(round_state *s, child *c, answer got) {
 
 /* ---- the round ------------------------------------------------------------------------------- */
 
-static bool get_ready(round_state *s, child *c) {
+/* Until a started child has built its tape and could begin. */
+static bool await_ready(round_state *s, child *c) {
     unsigned long long live, tape, slices;
 
-    if (!start_child(s, c) || !settle(s, c, await_line(s->m, c)))
+    if (c->pid == 0 || !settle(s, c, await_line(s->m, c)))
         return false;
     if (sscanf(c->line, "ready %llu %llu %llu", &live, &tape, &slices) != 3) {
         kill_child(c, xasprintf("answered '%s' where 'ready' is wanted", c->line));
@@ -365,6 +372,14 @@ static bool fits(const round_state *s, const child *first) {
     return memory == 0 || (2 * first->live_bytes + first->tape_bytes) * s->count < memory / 2;
 }
 
+static void note_fallback(const round_state *s)
+{
+    matrix_note(s->m,
+                "%s: the targets' live sets together would pass half of the memory; round %u runs "
+                "its cells one after the other",
+                s->m->workloads[s->workload].label, s->round + 1);
+}
+
 static void shuffle(abench_random *random, uint32_t *order, size_t count) {
     for (uint32_t at = 0; at < count; at++)
         order[at] = at;
@@ -393,40 +408,57 @@ static void run_in_lockstep(round_state *s, abench_random *random, uint32_t *ord
 static void run_one_by_one(round_state *s, const uint32_t *order) {
     for (size_t at = 0; at < s->count && !matrix_interrupted; at++) {
         child *c = &s->children[order[at]];
-        if (c->pid != 0 || (c->arm->reason == NULL && get_ready(s, c)))
+        if (c->pid == 0 && c->arm->reason == NULL) {
+            if (at > 0)
+                matrix_cool_down(s->m);
+            start_child(s, c);
+            await_ready(s, c);
+        }
+        if (c->pid != 0)
             play_alone(s, c);
         progress_part((double)(at + 1) / (double)s->count);
     }
 }
 
+/* Starts the children; false when they do not fit together: one is ready then, the others were not
+ * started. The first tells how large they are; the others build their tapes side by side. */
+static bool start_all(round_state *s, const uint32_t *order) {
+    size_t next = 0;
+
+    for (; next < s->count && !matrix_interrupted; next++) {
+        child *c = &s->children[order[next]];
+        start_child(s, c);
+        if (!await_ready(s, c))
+            continue;
+        if (!fits(s, c)) {
+            note_fallback(s);
+            return false;
+        }
+        break;
+    }
+    for (size_t at = next + 1; at < s->count && !matrix_interrupted; at++)
+        start_child(s, &s->children[order[at]]);
+    for (size_t at = next + 1; at < s->count; at++)
+        await_ready(s, &s->children[order[at]]);
+    return true;
+}
+
 const char *lockstep_round(matrix *m, size_t workload, uint32_t round, arm *arms, size_t count) {
     round_state s = {.m = m, .workload = workload, .round = round, .count = count};
     uint32_t *order = xcalloc(count + 1, sizeof *order);
-    const child *first = NULL;
     abench_random random;
-    bool together = true;
+    bool together;
 
     s.children = xcalloc(count + 1, sizeof *s.children);
     for (size_t at = 0; at < count; at++)
         s.children[at].arm = &arms[at];
     abench_random_seed(&random, m->seed, (uint64_t)round << 32 | workload, PURPOSE_ORDER);
     shuffle(&random, order, count);
-    for (size_t at = 0; at < count && together && !matrix_interrupted; at++) {
-        child *c = &s.children[order[at]];
-        if (get_ready(&s, c) && first == NULL) {
-            first = c;
-            together = fits(&s, first);
-        }
-    }
-    if (together) {
+    together = !m->sequential && start_all(&s, order);
+    if (together)
         run_in_lockstep(&s, &random, order);
-    } else {
-        matrix_note(m,
-                    "%s: the targets' live sets together would pass half of the memory; round %u "
-                    "runs its cells one after the other",
-                    m->workloads[workload].label, round + 1);
+    else
         run_one_by_one(&s, order);
-    }
     for (size_t at = 0; at < count; at++)
         if (s.children[at].pid != 0)
             kill_child(&s.children[at], xstrdup("interrupted"));

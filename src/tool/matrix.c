@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tool/json_text.h"
 #include "tool/lockstep.h"
 #include "tool/model.h"
 #include "tool/progress.h"
@@ -22,7 +23,7 @@ void matrix_note(matrix *m, const char *format, ...) {
     char *note;
 
     va_start(list, format);
-    note = xvasprintf(format, list);
+    note = util_one_line(xvasprintf(format, list));
     va_end(list);
     progress_say(note);
     m->notes = xrealloc(m->notes, (m->notes_count + 1) * sizeof *m->notes);
@@ -75,8 +76,8 @@ static void free_arms(arm *arms, size_t count) {
 
 /* Removes what an interrupted try at this round left. */
 static void remove_remains(const matrix *m, const arm *arms, size_t count) {
-    static const char *const suffixes[] = {".jsonl", ".jsonl.part",   ".out",
-                                           ".err",   ".harness.part", ".probe"};
+    static const char *const suffixes[] = {
+        ".jsonl", ".jsonl.part", ".jsonl.probe", ".jsonl.harness.part", ".out", ".err"};
 
     for (size_t at = 0; at < count; at++)
         for (size_t s = 0; s < sizeof suffixes / sizeof suffixes[0]; s++) {
@@ -86,32 +87,43 @@ static void remove_remains(const matrix *m, const arm *arms, size_t count) {
         }
 }
 
+static json_t *arm_json(const matrix *m, const arm *a)
+{
+    json_t *item = json_object();
+    char *file = xasprintf("cells/%s.jsonl", a->name);
+
+    json_object_set_new(item, "target",
+                        a->target == MODEL_FLOOR ? json_null()
+                                                 : json_text(m->targets[a->target].name));
+    json_object_set_new(item, "again", json_boolean(a->again));
+    json_object_set_new(item, "status", json_string(a->reason == NULL ? "ok" : "failed"));
+    json_object_set_new(item, "reason", a->reason == NULL ? json_null() : json_text(a->reason));
+    json_object_set_new(item, "file", a->reason == NULL ? json_string(file) : json_null());
+    free(file);
+    return item;
+}
+
 static bool publish_round(const matrix *m, size_t workload, uint32_t round, const arm *arms,
-                          size_t count, const char *mode, char *message, size_t message_size) {
-    json_t *cells = json_array();
-    json_t *root;
+                          size_t count, const char *mode, char *message, size_t message_size)
+{
     char *name = xasprintf("%s.r%03u", m->workloads[workload].id, round);
     char *path = matrix_path(m, "rounds", name, ".json");
     char *seed = xasprintf("%llu", (unsigned long long)matrix_seed(m, round));
+    json_t *root = json_object(), *cells = json_array();
     char *text;
     bool good;
 
-    for (size_t at = 0; at < count; at++) {
-        const arm *a = &arms[at];
-        char *file = xasprintf("cells/%s.jsonl", a->name);
-        json_array_append_new(
-            cells, json_pack("{s:s?, s:b, s:s, s:s?, s:s?}", "target",
-                             a->target == MODEL_FLOOR ? NULL : m->targets[a->target].name, "again",
-                             a->again, "status", a->reason == NULL ? "ok" : "failed", "reason",
-                             a->reason, "file", a->reason == NULL ? file : NULL));
-        free(file);
-    }
-    root = json_pack("{s:i, s:s, s:i, s:s, s:s, s:o}", "schema", 1, "workload",
-                     m->workloads[workload].id, "round", (int)round, "seed", seed, "mode", mode,
-                     "cells", cells);
-    text = root == NULL ? NULL : json_dumps(root, JSON_INDENT(1));
+    for (size_t at = 0; at < count; at++)
+        json_array_append_new(cells, arm_json(m, &arms[at]));
+    json_object_set_new(root, "schema", json_integer(1));
+    json_object_set_new(root, "workload", json_string(m->workloads[workload].id));
+    json_object_set_new(root, "round", json_integer(round));
+    json_object_set_new(root, "seed", json_string(seed));
+    json_object_set_new(root, "mode", json_string(mode));
+    json_object_set_new(root, "cells", cells);
+    text = json_dumps(root, JSON_INDENT(1));
     if (text == NULL)
-        snprintf(message, message_size, "the round's names are not valid UTF-8");
+        snprintf(message, message_size, "no memory for %s", path);
     good = text != NULL && util_write_file(path, text, strlen(text), message, message_size);
     free(text);
     json_decref(root);
@@ -121,13 +133,12 @@ static bool publish_round(const matrix *m, size_t workload, uint32_t round, cons
     return good;
 }
 
-static void report_failures(matrix *m, size_t workload, uint32_t round, const arm *arms,
+static void report_failures(const matrix *m, size_t workload, uint32_t round, const arm *arms,
                             size_t count) {
     for (size_t at = 0; at < count; at++) {
         char *line;
         if (arms[at].reason == NULL)
             continue;
-        m->failed_cells++;
         line = xasprintf("failed: %s, round %u, %s: %s", m->workloads[workload].label, round + 1,
                          matrix_arm_title(m, &arms[at]), arms[at].reason);
         progress_say(line);

@@ -43,6 +43,7 @@ typedef struct matrix {
     bool same_seed;
     bool keep_environment;
     bool ignore_failure;
+    bool sequential; /* cells of a tape one after the other, not in lockstep */
     bool floor; /* a cell of the null allocator in each round of a tape */
     /* found */
     abench_host host;
@@ -53,7 +54,6 @@ typedef struct matrix {
     size_t notes_count;
     bool unreached; /* the probe cannot get into the command: system targets only */
     int lock;
-    size_t failed_cells;
 } matrix;
 
 /* One cell of a round. */

@@ -28,18 +28,21 @@ typedef struct loader {
 /* ---- matrix.json ----------------------------------------------------------------------------- */
 
 static char *copy_text(loader *l, const json_t *from, const char *key, size_t maximum,
-                       json_presence presence) {
+                       json_presence presence)
+{
     return xstrdup(json_get_text(&l->source, from, key, maximum, presence));
 }
 
 /* An id or a file name that stays where it is put: letters, digits and "._-", no dot in front. */
-static bool is_plain_name(const char *name, size_t maximum) {
+static bool is_plain_name(const char *name, size_t maximum)
+{
     size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                  "._-");
     return length > 0 && length <= maximum && name[length] == '\0' && name[0] != '.';
 }
 
-static uint64_t read_seed(loader *l, const json_t *root) {
+static uint64_t read_seed(loader *l, const json_t *root)
+{
     /* Text, because a JSON integer ends at 2^63. */
     const char *text = json_get_text(&l->source, root, "seed", NAME_BYTES, JSON_NEEDED);
     char *end;
@@ -52,7 +55,8 @@ static uint64_t read_seed(loader *l, const json_t *root) {
     return seed;
 }
 
-static void read_host(loader *l, const json_t *root) {
+static void read_host(loader *l, const json_t *root)
+{
     abench_host *host = &l->m->host;
     abench_host_init(host);
     const json_t *from = json_get_object(&l->source, root, "host", JSON_NEEDED);
@@ -92,12 +96,14 @@ static void read_host(loader *l, const json_t *root) {
     l->source.path[0] = '\0';
 }
 
-static void read_notes(loader *l, const json_t *root) {
+static void read_notes(loader *l, const json_t *root)
+{
     const json_t *notes = json_get_list(&l->source, root, "notes", ITEMS_MAX, JSON_MAY_LACK);
     l->m->notes = xcalloc(json_array_size(notes) + 1, sizeof *l->m->notes);
     size_t index;
     const json_t *note;
-    json_array_foreach(notes, index, note) {
+    json_array_foreach(notes, index, note)
+    {
         if (json_is_string(note) && json_string_length(note) <= TEXT_BYTES)
             l->m->notes[l->m->notes_count++] = xstrdup(json_string_value(note));
         else
@@ -106,12 +112,14 @@ static void read_notes(loader *l, const json_t *root) {
     }
 }
 
-static void read_workloads(loader *l, const json_t *root) {
+static void read_workloads(loader *l, const json_t *root)
+{
     const json_t *list = json_get_list(&l->source, root, "workloads", ITEMS_MAX, JSON_NEEDED);
     l->m->workloads = xcalloc(json_array_size(list) + 1, sizeof *l->m->workloads);
     size_t index;
     const json_t *item;
-    json_array_foreach(list, index, item) {
+    json_array_foreach(list, index, item)
+    {
         if (!json_source_enter(&l->source, item, "workloads", index))
             return;
         model_workload *workload = &l->m->workloads[l->m->workloads_count++];
@@ -132,7 +140,8 @@ static void read_workloads(loader *l, const json_t *root) {
     l->source.path[0] = '\0';
 }
 
-static bool find_target(const model *m, const char *name, size_t *index) {
+static bool find_target(const model *m, const char *name, size_t *index)
+{
     for (size_t i = 0; i < m->targets_count; i++) {
         if (strcmp(m->targets[i].name, name) == 0) {
             *index = i;
@@ -142,13 +151,15 @@ static bool find_target(const model *m, const char *name, size_t *index) {
     return false;
 }
 
-static void read_targets(loader *l, const json_t *root) {
+static void read_targets(loader *l, const json_t *root)
+{
     const json_t *list = json_get_list(&l->source, root, "targets", ITEMS_MAX, JSON_NEEDED);
     l->m->targets = xcalloc(json_array_size(list) + 1, sizeof *l->m->targets);
     size_t index;
     size_t other;
     const json_t *item;
-    json_array_foreach(list, index, item) {
+    json_array_foreach(list, index, item)
+    {
         if (!json_source_enter(&l->source, item, "targets", index))
             return;
         const char *name = json_get_text(&l->source, item, "name", NAME_BYTES, JSON_NEEDED);
@@ -176,7 +187,8 @@ static void read_targets(loader *l, const json_t *root) {
         json_source_fail(&l->source, "baseline", "none of the targets");
 }
 
-static void read_matrix(loader *l, const json_t *root) {
+static void read_matrix(loader *l, const json_t *root)
+{
     model *m = l->m;
     uint64_t schema = json_get_count(&l->source, root, "schema", COUNT_MAX, JSON_NEEDED);
     if (!l->source.failed && schema != 1)
@@ -194,7 +206,8 @@ static void read_matrix(loader *l, const json_t *root) {
 }
 
 /* Reads and parses DIR/FILE. NULL with an error; *text is what source points into. */
-static json_t *open_json(loader *l, const char *file, char **text) {
+static json_t *open_json(loader *l, const char *file, char **text)
+{
     char *path = xasprintf("%s/%s", l->m->directory, file);
     memset(&l->source, 0, sizeof l->source);
     l->source.file = file;
@@ -204,7 +217,8 @@ static json_t *open_json(loader *l, const char *file, char **text) {
     return *text != NULL ? json_source_parse(&l->source) : NULL;
 }
 
-static bool load_matrix(loader *l) {
+static bool load_matrix(loader *l)
+{
     char *text;
     json_t *root = open_json(l, "matrix.json", &text);
     if (root != NULL)
@@ -217,7 +231,8 @@ static bool load_matrix(loader *l) {
 /* ---- rounds/ --------------------------------------------------------------------------------- */
 
 /* Who the cell is of: a target, the baseline again, or the floor. */
-static void read_cell_owner(loader *l, const json_t *item, model_cell *cell, size_t first) {
+static void read_cell_owner(loader *l, const json_t *item, model_cell *cell, size_t first)
+{
     const char *name = json_get_text(&l->source, item, "target", NAME_BYTES, JSON_MAY_LACK);
     cell->again = json_get_flag(&l->source, item, "again", JSON_MAY_LACK);
     cell->target = MODEL_FLOOR;
@@ -234,8 +249,8 @@ static void read_cell_owner(loader *l, const json_t *item, model_cell *cell, siz
     }
 }
 
-static void read_cell(loader *l, const json_t *item, uint32_t round, size_t workload,
-                      size_t first) {
+static void read_cell(loader *l, const json_t *item, uint32_t round, size_t workload, size_t first)
+{
     model_cell cell = {.workload = workload, .round = round};
     read_cell_owner(l, item, &cell, first);
     const char *status = json_get_text(&l->source, item, "status", NAME_BYTES, JSON_NEEDED);
@@ -256,7 +271,8 @@ static void read_cell(loader *l, const json_t *item, uint32_t round, size_t work
     l->m->cells[l->m->cells_count++] = cell;
 }
 
-static void read_round(loader *l, const json_t *root, const char *file) {
+static void read_round(loader *l, const json_t *root, const char *file)
+{
     uint64_t schema = json_get_count(&l->source, root, "schema", COUNT_MAX, JSON_NEEDED);
     if (!l->source.failed && schema != 1)
         json_source_fail(&l->source, "schema", "schema %llu; this tool reads 1",
@@ -279,18 +295,24 @@ static void read_round(loader *l, const json_t *root, const char *file) {
     size_t first = l->m->cells_count;
     size_t index;
     const json_t *item;
-    json_array_foreach(list, index, item) {
+    json_array_foreach(list, index, item)
+    {
         if (!json_source_enter(&l->source, item, "cells", index))
             return;
         read_cell(l, item, round, workload, first);
     }
+    const char *mode = json_get_text(&l->source, root, "mode", NAME_BYTES, JSON_MAY_LACK);
+    for (size_t i = first; i < l->m->cells_count; i++)
+        l->m->cells[i].in_lockstep = strcmp(mode, "lockstep") == 0;
 }
 
-static int by_name(const void *a, const void *b) {
+static int by_name(const void *a, const void *b)
+{
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static bool ends_with(const char *name, const char *end) {
+static bool ends_with(const char *name, const char *end)
+{
     size_t length = strlen(name);
     return length > strlen(end) && strcmp(name + length - strlen(end), end) == 0;
 }
@@ -298,7 +320,8 @@ static bool ends_with(const char *name, const char *end) {
 /* FOLDER/NAME of all names in DIR/FOLDER that end so, sorted. A folder that is not there is empty.
  */
 static bool list_folder(loader *l, const char *folder, const char *end, char ***names,
-                        size_t *count) {
+                        size_t *count)
+{
     size_t capacity = 0;
     *names = NULL;
     *count = 0;
@@ -326,7 +349,8 @@ static bool list_folder(loader *l, const char *folder, const char *end, char ***
     return true;
 }
 
-static bool load_rounds(loader *l) {
+static bool load_rounds(loader *l)
+{
     char **files;
     size_t count;
     if (!list_folder(l, "rounds", ".json", &files, &count))
@@ -351,7 +375,8 @@ static bool load_rounds(loader *l) {
 
 /* ---- cells/ ---------------------------------------------------------------------------------- */
 
-static int by_place(const void *a, const void *b) {
+static int by_place(const void *a, const void *b)
+{
     const model_cell *x = a;
     const model_cell *y = b;
     if (x->workload != y->workload)
@@ -364,7 +389,8 @@ static int by_place(const void *a, const void *b) {
 }
 
 /* A cell whose file is not whole failed, whatever its round says: the others still count. */
-static void load_cells(model *m) {
+static void load_cells(model *m)
+{
     if (m->cells_count > 0)
         qsort(m->cells, m->cells_count, sizeof *m->cells, by_place);
     for (size_t i = 0; i < m->cells_count; i++) {
@@ -379,7 +405,8 @@ static void load_cells(model *m) {
     }
 }
 
-model *model_load(const char *directory, char *message, size_t message_size) {
+model *model_load(const char *directory, char *message, size_t message_size)
+{
     loader l = {.m = xcalloc(1, sizeof(model))};
     l.m->directory = xstrdup(directory);
     bool whole = load_matrix(&l) && load_rounds(&l) &&
@@ -393,7 +420,8 @@ model *model_load(const char *directory, char *message, size_t message_size) {
     return l.m;
 }
 
-void model_free(model *m) {
+void model_free(model *m)
+{
     if (m == NULL)
         return;
     for (size_t i = 0; i < m->cells_count; i++) {
@@ -428,7 +456,8 @@ void model_free(model *m) {
     free(m);
 }
 
-const model_metric *model_cell_metric(const model_cell *cell, const char *name) {
+const model_metric *model_cell_metric(const model_cell *cell, const char *name)
+{
     for (size_t i = 0; i < cell->metrics_count; i++) {
         if (strcmp(cell->metrics[i].name, name) == 0)
             return &cell->metrics[i];

@@ -1,6 +1,7 @@
 #include "tool/preflight.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,27 +27,25 @@ bool preflight_check(const target *t, const abench_identity *identity, char *mes
     describe(identity, served, sizeof served);
     if (identity->flags & ABENCH_IDENTITY_MIXED) {
         snprintf(message, message_size,
-                 "target %s: malloc is served by %s, but %s: an allocator must provide them all",
-                 t->name, served, identity->others);
+                 "malloc is served by %s, but %s: an allocator must provide them all", served,
+                 identity->others);
         return false;
     }
     if (t->library != NULL &&
         (stat(t->library, &wanted) != 0 || wanted.st_dev != identity->device ||
          wanted.st_ino != identity->inode)) {
-        snprintf(message, message_size, "target %s: malloc is served by %s, not by %s", t->name,
-                 served, t->library);
+        snprintf(message, message_size, "malloc is served by %s, not by %s", served, t->library);
         return false;
     }
     if (t->library == NULL && identity->flags & ABENCH_IDENTITY_STATIC) {
-        snprintf(message, message_size, "target %s: malloc is served by the program itself, %s",
-                 t->name, served);
+        snprintf(message, message_size, "malloc is served by the program itself, %s", served);
         return false;
     }
     /* A library of the right file may be of a family that identify does not know yet. */
     if (t->family != NULL && strcmp(t->family, identity->family) != 0 &&
         (t->library == NULL || strcmp(identity->family, "unknown") != 0)) {
-        snprintf(message, message_size, "target %s: malloc is served by %s, which is no %s",
-                 t->name, served, t->family);
+        snprintf(message, message_size, "malloc is served by %s, which is no %s", served,
+                 t->family);
         return false;
     }
     return true;
@@ -90,7 +89,8 @@ static void read_identity(char *text, abench_identity *identity) {
 }
 
 /* Reads to the end of the pipe, at most size - 1 bytes and TIMEOUT_MS. false: too late. */
-static bool read_output(int fd, char *text, size_t size) {
+static bool read_output(int fd, char *text, size_t size, const volatile sig_atomic_t *stop)
+{
     const uint64_t deadline = abench_clock_ns() + (uint64_t)TIMEOUT_MS * 1000000;
     size_t length = 0;
 
@@ -98,9 +98,10 @@ static bool read_output(int fd, char *text, size_t size) {
         const uint64_t now = abench_clock_ns();
         struct pollfd wait = {fd, POLLIN, 0};
         ssize_t got;
-        if (now >= deadline || length + 1 >= size ||
-            poll(&wait, 1, (int)((deadline - now) / 1000000) + 1) <= 0)
+        if (now >= deadline || length + 1 >= size || (stop != NULL && *stop != 0))
             break;
+        if (poll(&wait, 1, (int)((deadline - now) / 1000000) + 1) <= 0)
+            continue;
         got = read(fd, text + length, size - 1 - length);
         if (got < 0 && errno == EINTR)
             continue;
@@ -114,8 +115,21 @@ static bool read_output(int fd, char *text, size_t size) {
     return false;
 }
 
-bool preflight_target(target *t, const char *cell, bool keep_environment, char *message,
-                      size_t message_size) {
+static void explain_end(int status, char *message, size_t message_size)
+{
+    const char *name = WIFSIGNALED(status) ? sigabbrev_np(WTERMSIG(status)) : NULL;
+
+    if (WIFSIGNALED(status))
+        snprintf(message, message_size, "a child under it was killed by SIG%s",
+                 name == NULL ? "?" : name);
+    else
+        snprintf(message, message_size, "a child under it ended with status %d",
+                 WEXITSTATUS(status));
+}
+
+bool preflight_target(target *t, const char *cell, bool keep_environment,
+                      const volatile sig_atomic_t *stop, char *message, size_t message_size)
+{
     char *argv[] = {(char *)(uintptr_t)cell, (char *)(uintptr_t) "--identify", NULL};
     char **envp = target_environment(t, keep_environment, NULL, 0);
     launch how = {.argv = argv, .envp = envp, .input = -1, .output = -1, .errors = -1};
@@ -125,7 +139,7 @@ bool preflight_target(target *t, const char *cell, bool keep_environment, char *
     bool whole;
     pid_t pid;
 
-    if (pipe(ends) != 0) {
+    if (pipe2(ends, O_CLOEXEC) != 0) {
         snprintf(message, message_size, "no pipe: %s", strerror(errno));
         target_environment_free(envp);
         return false;
@@ -136,27 +150,34 @@ bool preflight_target(target *t, const char *cell, bool keep_environment, char *
     close(ends[1]);
     target_environment_free(envp);
     if (pid < 0) {
-        snprintf(message, message_size, "target %s: a child cannot be started (%s): %s", t->name,
-                 what, strerror(errno));
+        snprintf(message, message_size, "a child under it cannot be started (%s): %s", what,
+                 strerror(errno));
         close(ends[0]);
         return false;
     }
-    whole = read_output(ends[0], text, sizeof text);
+    whole = read_output(ends[0], text, sizeof text, stop);
     close(ends[0]);
     if (!whole) {
         launch_kill(pid);
-        snprintf(message, message_size, "target %s: a child under it hung or told nonsense",
-                 t->name);
+        if (strlen(text) + 1 == sizeof text)
+            snprintf(message, message_size, "a child under it printed more than %zu bytes",
+                     sizeof text);
+        else
+            snprintf(message, message_size,
+                     "a child under it hung: it did not say within %d s who serves its malloc",
+                     TIMEOUT_MS / 1000);
         return false;
     }
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     if (status != 0) {
-        snprintf(message, message_size, "target %s: a child under it %s %d", t->name,
-                 WIFSIGNALED(status) ? "was killed by signal" : "ended with status",
-                 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+        explain_end(status, message, message_size);
         return false;
     }
     read_identity(text, &t->identity);
+    if (t->identity.family[0] == '\0') {
+        snprintf(message, message_size, "a child under it did not say who serves its malloc");
+        return false;
+    }
     return preflight_check(t, &t->identity, message, message_size);
 }

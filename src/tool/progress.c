@@ -73,10 +73,14 @@ void progress_part(double part) {
         draw();
 }
 
-void progress_say(const char *line) {
+void progress_say(const char *line)
+{
+    char *shown = util_one_line(xstrdup(line));
+
     erase();
-    fprintf(stderr, "allocbench: %s\n", line);
+    fprintf(stderr, "allocbench: %s\n", shown);
     draw();
+    free(shown);
 }
 
 void progress_end(void) {

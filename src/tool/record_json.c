@@ -23,12 +23,14 @@ typedef struct walk {
     const char *end;
 } walk;
 
-static void walk_blank(walk *w) {
+static void walk_blank(walk *w)
+{
     while (w->at < w->end && strchr(" \t\r\n", *w->at) != NULL)
         w->at++;
 }
 
-static void walk_string(walk *w) {
+static void walk_string(walk *w)
+{
     for (w->at++; w->at < w->end && *w->at != '"'; w->at++) {
         if (*w->at == '\\' && w->at + 1 < w->end)
             w->at++;
@@ -38,7 +40,8 @@ static void walk_string(walk *w) {
 }
 
 /* Moves behind the value that begins at w->at. */
-static void walk_value(walk *w) {
+static void walk_value(walk *w)
+{
     size_t depth = 0;
     do {
         walk_blank(w);
@@ -60,7 +63,8 @@ static void walk_value(walk *w) {
 }
 
 /* From '{' to the value of key; false leaves w alone. */
-static bool walk_key(walk *w, const char *key, size_t length) {
+static bool walk_key(walk *w, const char *key, size_t length)
+{
     walk inner = {w->at + 1, w->end};
     for (;;) {
         walk_blank(&inner);
@@ -85,7 +89,8 @@ static bool walk_key(walk *w, const char *key, size_t length) {
 }
 
 /* From '[' to item index; false leaves w alone. */
-static bool walk_index(walk *w, unsigned long index) {
+static bool walk_index(walk *w, unsigned long index)
+{
     walk inner = {w->at + 1, w->end};
     for (unsigned long i = 0;; i++) {
         walk_blank(&inner);
@@ -103,7 +108,8 @@ static bool walk_index(walk *w, unsigned long index) {
 }
 
 /* Follows "targets[2].name" as far as the text goes along. */
-static const char *locate(const json_source *source, const char *path) {
+static const char *locate(const json_source *source, const char *path)
+{
     walk w = {source->text, source->text + source->size};
     walk_blank(&w);
     while (*path != '\0' && w.at < w.end) {
@@ -130,7 +136,8 @@ static void keep(json_source *source, size_t line, size_t column, const char *wh
                  const char *format, va_list list) __attribute__((format(printf, 5, 0)));
 
 static void keep(json_source *source, size_t line, size_t column, const char *where,
-                 const char *format, va_list list) {
+                 const char *format, va_list list)
+{
     if (source->failed)
         return;
     source->failed = true;
@@ -146,14 +153,16 @@ static void keep(json_source *source, size_t line, size_t column, const char *wh
 static void keep_at(json_source *source, size_t line, size_t column, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-static void keep_at(json_source *source, size_t line, size_t column, const char *format, ...) {
+static void keep_at(json_source *source, size_t line, size_t column, const char *format, ...)
+{
     va_list list;
     va_start(list, format);
     keep(source, line, column, "", format, list);
     va_end(list);
 }
 
-void json_source_fail(json_source *source, const char *key, const char *format, ...) {
+void json_source_fail(json_source *source, const char *key, const char *format, ...)
+{
     if (source->failed)
         return;
     char path[sizeof source->path + 64];
@@ -176,7 +185,8 @@ void json_source_fail(json_source *source, const char *key, const char *format, 
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-char *json_source_read(json_source *source, const char *path, size_t maximum) {
+char *json_source_read(json_source *source, const char *path, size_t maximum)
+{
     char *text = NULL;
     struct stat status;
     /* Without O_NONBLOCK a FIFO of this name would keep the tool waiting for a writer. */
@@ -210,7 +220,8 @@ out:
     return text;
 }
 
-json_t *json_source_parse(json_source *source) {
+json_t *json_source_parse(json_source *source)
+{
     json_error_t error;
     json_t *root = json_loadb(source->text, source->size, JSON_REJECT_DUPLICATES, &error);
     source->wide = root == NULL && json_error_code(&error) == json_error_numeric_overflow;
@@ -230,7 +241,8 @@ json_t *json_source_parse(json_source *source) {
     return root;
 }
 
-static const char *type_name(const json_t *value) {
+static const char *type_name(const json_t *value)
+{
     static const char *const names[] = {"an object", "an array", "a string", "an integer",
                                         "a real",    "true",     "false",    "null"};
     return names[json_typeof(value)];
@@ -238,7 +250,8 @@ static const char *type_name(const json_t *value) {
 
 /* The value of key when it is of the type; wanted names the type in the error. */
 static json_t *get(json_source *source, const json_t *object, const char *key, json_type type,
-                   const char *wanted, json_presence presence) {
+                   const char *wanted, json_presence presence)
+{
     json_t *value = json_object_get(object, key);
     if (value == NULL || json_is_null(value)) {
         if (presence == JSON_NEEDED && value == NULL)
@@ -255,7 +268,8 @@ static json_t *get(json_source *source, const json_t *object, const char *key, j
 }
 
 const char *json_get_text(json_source *source, const json_t *object, const char *key,
-                          size_t maximum, json_presence presence) {
+                          size_t maximum, json_presence presence)
+{
     const json_t *value = get(source, object, key, JSON_STRING, "a string", presence);
     if (value == NULL)
         return "";
@@ -266,7 +280,8 @@ const char *json_get_text(json_source *source, const json_t *object, const char 
     return json_string_value(value);
 }
 
-static uint64_t get_wide(json_source *source, const char *key, double value, uint64_t maximum) {
+static uint64_t get_wide(json_source *source, const char *key, double value, uint64_t maximum)
+{
     if (value >= 0 && value < 0x1p63 && (uint64_t)value <= maximum && !(value > floor(value)))
         return (uint64_t)value;
     json_source_fail(source, key, "%.17g is no integer from 0 to %llu", value,
@@ -275,7 +290,8 @@ static uint64_t get_wide(json_source *source, const char *key, double value, uin
 }
 
 uint64_t json_get_count(json_source *source, const json_t *object, const char *key,
-                        uint64_t maximum, json_presence presence) {
+                        uint64_t maximum, json_presence presence)
+{
     if (source->wide && json_is_real(json_object_get(object, key)))
         return get_wide(source, key, json_real_value(json_object_get(object, key)), maximum);
     const json_t *value = get(source, object, key, JSON_INTEGER, "an integer", presence);
@@ -291,7 +307,8 @@ uint64_t json_get_count(json_source *source, const json_t *object, const char *k
 }
 
 bool json_get_flag(json_source *source, const json_t *object, const char *key,
-                   json_presence presence) {
+                   json_presence presence)
+{
     const json_t *value = json_object_get(object, key);
     if (json_is_boolean(value))
         return json_is_true(value);
@@ -299,7 +316,8 @@ bool json_get_flag(json_source *source, const json_t *object, const char *key,
 }
 
 json_t *json_get_list(json_source *source, const json_t *object, const char *key, size_t maximum,
-                      json_presence presence) {
+                      json_presence presence)
+{
     json_t *value = get(source, object, key, JSON_ARRAY, "an array", presence);
     if (value != NULL && json_array_size(value) > maximum) {
         json_source_fail(source, key, "more than %zu items", maximum);
@@ -309,11 +327,13 @@ json_t *json_get_list(json_source *source, const json_t *object, const char *key
 }
 
 json_t *json_get_object(json_source *source, const json_t *object, const char *key,
-                        json_presence presence) {
+                        json_presence presence)
+{
     return get(source, object, key, JSON_OBJECT, "an object", presence);
 }
 
-bool json_source_enter(json_source *source, const json_t *item, const char *key, size_t index) {
+bool json_source_enter(json_source *source, const json_t *item, const char *key, size_t index)
+{
     snprintf(source->path, sizeof source->path, "%s[%zu]", key, index);
     if (!json_is_object(item))
         json_source_fail(source, NULL, "an object is needed, this is %s", type_name(item));

@@ -19,9 +19,6 @@
 #define TEXT_BYTES   4096u
 #define COUNT_MAX    ((uint64_t)INT64_MAX)
 
-/* The manifest's lanes are kept as a metric of this name. */
-static const char lanes_metric[] = "lanes";
-
 typedef struct reader {
     json_source source;
     model_cell *cell;
@@ -40,25 +37,29 @@ typedef struct reader {
      ((r)->cell->list = util_grow((r)->cell->list, (r)->cell->list##_count, &(r)->list##_capacity, \
                                   sizeof *(r)->cell->list)) != NULL)
 
-static bool fits(reader *r, size_t count, size_t maximum, const char *what) {
+static bool fits(reader *r, size_t count, size_t maximum, const char *what)
+{
     if (count >= maximum)
         json_source_fail(&r->source, NULL, "more than %zu %s", maximum, what);
     return count < maximum;
 }
 
 static char *copy_text(reader *r, const json_t *record, const char *key, size_t maximum,
-                       json_presence presence) {
+                       json_presence presence)
+{
     return xstrdup(json_get_text(&r->source, record, key, maximum, presence));
 }
 
-static uint64_t count_of(reader *r, const json_t *record, const char *key, json_presence presence) {
+static uint64_t count_of(reader *r, const json_t *record, const char *key, json_presence presence)
+{
     return json_get_count(&r->source, record, key, COUNT_MAX, presence);
 }
 
 /* ---- one function a kind of record ----------------------------------------------------------- */
 
 static void add_metric(reader *r, const char *name, const char *unit, uint32_t direction,
-                       double value) {
+                       double value)
+{
     if (model_cell_metric(r->cell, name) != NULL) {
         json_source_fail(&r->source, NULL, "a second value of metric \"%s\"", name);
         return;
@@ -69,7 +70,8 @@ static void add_metric(reader *r, const char *name, const char *unit, uint32_t d
         (model_metric){xstrdup(name), xstrdup(unit), direction, value};
 }
 
-static void read_identity(reader *r, const json_t *from) {
+static void read_identity(reader *r, const json_t *from)
+{
     abench_identity *identity = &r->cell->identity;
     const struct {
         const char *key;
@@ -93,7 +95,8 @@ static void read_identity(reader *r, const json_t *from) {
         identity->flags |= ABENCH_IDENTITY_STATIC;
 }
 
-static void read_manifest(reader *r, const json_t *record) {
+static void read_manifest(reader *r, const json_t *record)
+{
     if (r->has_manifest) {
         json_source_fail(&r->source, "record", "a second manifest: two runs wrote this file");
         return;
@@ -107,9 +110,8 @@ static void read_manifest(reader *r, const json_t *record) {
     r->has_manifest = true;
     if (json_is_string(json_object_get(record, "plan_digest")))
         r->cell->plan_digest = copy_text(r, record, "plan_digest", NAME_BYTES, JSON_MAY_LACK);
-    uint64_t lanes = json_get_count(&r->source, record, "lanes", UINT32_MAX, JSON_MAY_LACK);
-    if (lanes > 0)
-        add_metric(r, lanes_metric, "count", ABENCH_DIRECTION_NONE, (double)lanes);
+    r->cell->lanes =
+        (uint32_t)json_get_count(&r->source, record, "lanes", UINT32_MAX, JSON_MAY_LACK);
     const json_t *allocator = json_get_object(&r->source, record, "allocator", JSON_MAY_LACK);
     if (allocator != NULL) {
         snprintf(r->source.path, sizeof r->source.path, "allocator");
@@ -117,7 +119,8 @@ static void read_manifest(reader *r, const json_t *record) {
     }
 }
 
-static void read_memory(reader *r, const json_t *from, abench_memory *memory) {
+static void read_memory(reader *r, const json_t *from, abench_memory *memory)
+{
     abench_memory_field field = ABENCH_MEMORY_FIELD_INIT;
     abench_memory_init(memory);
     for (uint32_t i = 0; abench_memory_field_at(i, &field) == ABENCH_OK; i++) {
@@ -129,7 +132,8 @@ static void read_memory(reader *r, const json_t *from, abench_memory *memory) {
     }
 }
 
-static void read_reading(reader *r, const json_t *record) {
+static void read_reading(reader *r, const json_t *record)
+{
     model_cell *cell = r->cell;
     if (!GROW(r, readings, READINGS_MAX))
         return;
@@ -142,7 +146,8 @@ static void read_reading(reader *r, const json_t *record) {
         json_source_fail(&r->source, "time_ns", "before the reading above it");
 }
 
-static void read_phase(reader *r, const json_t *record) {
+static void read_phase(reader *r, const json_t *record)
+{
     if (!GROW(r, phases, PHASES_MAX))
         return;
     model_phase *phase = &r->cell->phases[r->cell->phases_count++];
@@ -161,7 +166,8 @@ static void read_phase(reader *r, const json_t *record) {
     read_memory(r, memory, &phase->memory);
 }
 
-static void read_slice(reader *r, const json_t *record) {
+static void read_slice(reader *r, const json_t *record)
+{
     model_cell *cell = r->cell;
     uint64_t index = count_of(r, record, "index", JSON_NEEDED);
     if (!r->source.failed && index != cell->slices_count) {
@@ -181,7 +187,8 @@ static void read_slice(reader *r, const json_t *record) {
     };
 }
 
-static void read_metric(reader *r, const json_t *record) {
+static void read_metric(reader *r, const json_t *record)
+{
     static const char *const directions[] = {"none", "lower", "higher"}; /* by value */
     const char *name = json_get_text(&r->source, record, "name", NAME_BYTES, JSON_NEEDED);
     const char *unit = json_get_text(&r->source, record, "unit", NAME_BYTES, JSON_MAY_LACK);
@@ -202,19 +209,22 @@ static void read_metric(reader *r, const json_t *record) {
         add_metric(r, name, unit, direction, json_number_value(value));
 }
 
-static void read_warning(reader *r, const json_t *record) {
+static void read_warning(reader *r, const json_t *record)
+{
     if (GROW(r, warnings, WARNINGS_MAX))
         r->cell->warnings[r->cell->warnings_count++] =
             copy_text(r, record, "message", TEXT_BYTES, JSON_NEEDED);
 }
 
-static void read_end(reader *r, const json_t *record) {
+static void read_end(reader *r, const json_t *record)
+{
     r->has_end = true;
     if (json_is_string(json_object_get(record, "work_digest")))
         r->cell->work_digest = copy_text(r, record, "work_digest", NAME_BYTES, JSON_MAY_LACK);
 }
 
-static void read_record(reader *r, const json_t *record) {
+static void read_record(reader *r, const json_t *record)
+{
     static const struct {
         const char *kind;
         void (*read)(reader *r, const json_t *record);
@@ -240,7 +250,8 @@ static void read_record(reader *r, const json_t *record) {
 /* ---- the file -------------------------------------------------------------------------------- */
 
 /* Reads the line at source->text, which is size bytes long. */
-static void read_line(reader *r) {
+static void read_line(reader *r)
+{
     if (r->source.size > RECORDS_LINE_BYTES) {
         r->source.size = 0; /* the place is the line's begin */
         json_source_fail(&r->source, NULL, "a line longer than %zu bytes", RECORDS_LINE_BYTES);
@@ -252,7 +263,8 @@ static void read_line(reader *r) {
     json_decref(record);
 }
 
-static void read_lines(reader *r, const char *text, size_t size) {
+static void read_lines(reader *r, const char *text, size_t size)
+{
     const char *end = text + size;
     size_t line = 1;
     for (const char *at = text; at < end && !r->source.failed; line++) {
@@ -283,7 +295,8 @@ static void read_lines(reader *r, const char *text, size_t size) {
 }
 
 bool records_read(const char *directory, const char *file, model_cell *cell, char *message,
-                  size_t message_size) {
+                  size_t message_size)
+{
     reader r = {.source = {.file = file}, .cell = cell};
     abench_identity_init(&cell->identity);
     char *path = xasprintf("%s/%s", directory, file);
@@ -299,7 +312,8 @@ bool records_read(const char *directory, const char *file, model_cell *cell, cha
     return !r.source.failed;
 }
 
-void records_clear(model_cell *cell) {
+void records_clear(model_cell *cell)
+{
     for (size_t i = 0; i < cell->metrics_count; i++) {
         free(cell->metrics[i].name);
         free(cell->metrics[i].unit);
@@ -330,10 +344,4 @@ void records_clear(model_cell *cell) {
     cell->phases_count = 0;
     cell->slices_count = 0;
     cell->warnings_count = 0;
-}
-
-uint32_t records_lanes(const model_cell *cell) {
-    const model_metric *lanes = model_cell_metric(cell, lanes_metric);
-    return lanes != NULL && lanes->value > 0 && lanes->value <= UINT32_MAX ? (uint32_t)lanes->value
-                                                                           : 0;
 }

@@ -23,7 +23,4 @@ bool records_read(const char *directory, const char *file, model_cell *cell, cha
 /* Frees and empties what records_read filled. */
 void records_clear(model_cell *cell);
 
-/* The lanes of the run; 0 when the file does not say. */
-uint32_t records_lanes(const model_cell *cell);
-
 #endif

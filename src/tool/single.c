@@ -1,10 +1,9 @@
 #include "tool/single.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <allocbench/random.h>
 
@@ -26,6 +25,15 @@ static void tick(uint64_t elapsed_ns, void *user) {
 
     (void)elapsed_ns;
     progress_part((double)p->done / (double)p->count);
+}
+
+/* What a command did not print need not be kept. */
+static void remove_empty(const char *path)
+{
+    struct stat info;
+
+    if (stat(path, &info) == 0 && info.st_size == 0)
+        unlink(path);
 }
 
 static void run_cell(const matrix *m, uint32_t round, arm *a, round_progress *progress) {
@@ -62,6 +70,8 @@ static void run_cell(const matrix *m, uint32_t round, arm *a, round_progress *pr
         a->reason = result.reason != NULL ? result.reason : xstrdup("it could not be measured");
     else
         free(result.reason);
+    remove_empty(output);
+    remove_empty(errors);
     target_environment_free(how.envp);
     free(lanes);
     free(duration);

@@ -20,10 +20,12 @@
 struct spawner {
     pid_t pid;
     int socket;
+    pid_t command; /* that runs; 0: none */
     bool killing;
 };
 
-spawner *spawner_start(void) {
+spawner *spawner_start(void)
+{
     const pid_t tool = getpid();
     spawner *s = NULL;
     int ends[2], error;
@@ -49,7 +51,8 @@ spawner *spawner_start(void) {
     return s;
 }
 
-static size_t list_bytes(char *const *list, uint32_t *count) {
+static size_t list_bytes(char *const *list, uint32_t *count)
+{
     size_t bytes = 0;
 
     for (*count = 0; list[*count] != NULL; (*count)++)
@@ -57,7 +60,8 @@ static size_t list_bytes(char *const *list, uint32_t *count) {
     return bytes;
 }
 
-static char *list_copy(char *at, char *const *list) {
+static char *list_copy(char *at, char *const *list)
+{
     for (; *list != NULL; list++) {
         const size_t length = strlen(*list) + 1;
         memcpy(at, *list, length);
@@ -66,7 +70,8 @@ static char *list_copy(char *at, char *const *list) {
     return at;
 }
 
-static bool send_text(int socket, const char *text, size_t size) {
+static bool send_text(int socket, const char *text, size_t size)
+{
     while (size > 0) {
         const ssize_t sent = send(socket, text, size, MSG_NOSIGNAL);
         if (sent < 0 && errno == EINTR)
@@ -80,7 +85,8 @@ static bool send_text(int socket, const char *text, size_t size) {
 }
 
 static bool send_request(int socket, const spawner_request *asked, const int *descriptors,
-                         int count) {
+                         int count)
+{
     union {
         struct cmsghdr header;
         char space[CMSG_SPACE(sizeof(int) * SPAWNER_DESCRIPTORS_MOST)];
@@ -110,7 +116,8 @@ static bool send_request(int socket, const spawner_request *asked, const int *de
 }
 
 /* Fills the request; returns how many descriptors go with it, or -1 when they are too many. */
-static int describe(const launch *how, spawner_request *asked, int *descriptors) {
+static int describe(const launch *how, spawner_request *asked, int *descriptors)
+{
     const int standard[3] = {how->input, how->output, how->errors};
     int count = 0;
 
@@ -136,7 +143,8 @@ static int describe(const launch *how, spawner_request *asked, int *descriptors)
     return count;
 }
 
-static bool receive_answer(spawner *s, spawner_answer *message, char *text, size_t text_size) {
+static bool receive_answer(spawner *s, spawner_answer *message, char *text, size_t text_size)
+{
     const ssize_t got = util_read_all(s->socket, message, sizeof *message);
 
     if (got == (ssize_t)sizeof *message)
@@ -146,7 +154,8 @@ static bool receive_answer(spawner *s, spawner_answer *message, char *text, size
 }
 
 bool spawner_run(spawner *s, const launch *how, spawner_begun *begun, char *message,
-                 size_t message_size) {
+                 size_t message_size)
+{
     int descriptors[SPAWNER_DESCRIPTORS_MOST];
     spawner_request asked;
     spawner_answer reply;
@@ -184,14 +193,17 @@ bool spawner_run(spawner *s, const launch *how, spawner_begun *begun, char *mess
         return false;
     }
     *begun = reply.begun;
+    s->command = reply.begun.pid;
     return true;
 }
 
-int spawner_fd(const spawner *s) {
+int spawner_fd(const spawner *s)
+{
     return s->socket;
 }
 
-void spawner_kill(spawner *s) {
+void spawner_kill(spawner *s)
+{
     spawner_request asked = {0};
 
     if (s->killing)
@@ -202,21 +214,30 @@ void spawner_kill(spawner *s) {
     (void)send_request(s->socket, &asked, NULL, 0);
 }
 
-bool spawner_wait(spawner *s, spawner_end *end, char *message, size_t message_size) {
+bool spawner_wait(spawner *s, spawner_end *end, char *message, size_t message_size)
+{
+    const pid_t command = s->command;
     spawner_answer reply;
 
-    if (!receive_answer(s, &reply, message, message_size))
+    s->command = 0;
+    if (!receive_answer(s, &reply, message, message_size)) {
+        /* The command died with the spawner; what is left of its group is all we can name. */
+        if (command > 0)
+            kill(-command, SIGKILL);
         return false;
+    }
     *end = reply.end;
     end->leftover_names[sizeof end->leftover_names - 1] = '\0';
     return true;
 }
 
-pid_t spawner_pid(const spawner *s) {
+pid_t spawner_pid(const spawner *s)
+{
     return s->pid;
 }
 
-void spawner_destroy(spawner *s) {
+void spawner_destroy(spawner *s)
+{
     if (s == NULL)
         return;
     close(s->socket);

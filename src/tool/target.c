@@ -1,8 +1,9 @@
 /* target.c - the built-in targets, the -t argument, and what a child's environment becomes. */
 #include "tool/target.h"
 
+#include <ctype.h>
 #include <errno.h>
-#include <limits.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,6 +127,16 @@ static bool parse_cpus(const char *text, cpu_set_t *set) {
     }
 }
 
+/* A blank too many would set a variable that nobody reads. */
+static bool is_variable_name(const char *key)
+{
+    size_t length = 0;
+
+    while (isalnum((unsigned char)key[length]) || key[length] == '_')
+        length++;
+    return key[length] == '\0' && !isdigit((unsigned char)key[0]);
+}
+
 /* A factor of the target, or an environment variable. NULL, or what is wrong. */
 static const char *apply_setting(target *t, const char *key, const char *value) {
     if (strcmp(key, "thp") == 0) {
@@ -144,10 +155,20 @@ static const char *apply_setting(target *t, const char *key, const char *value) 
     }
     if (strcmp(key, "LD_PRELOAD") == 0)
         return "LD_PRELOAD is the tool's own here: write NAME=/path/lib.so";
-    return NULL;
+    if (strncmp(key, "ALLOCBENCH_", 11) == 0)
+        return "the ALLOCBENCH_ variables are the tool's own";
+    return is_variable_name(key) ? NULL : "a variable's name is letters, digits and _";
 }
 
-static void keep_setting(target *t, const char *key, const char *value) {
+/* Of two settings of one name the later holds: a variant overrides what its target sets. */
+static void keep_setting(target *t, const char *key, const char *value)
+{
+    for (size_t at = 0; at < t->settings_count; at++)
+        if (strcmp(t->settings[at].key, key) == 0) {
+            free(t->settings[at].value);
+            t->settings[at].value = xstrdup(value);
+            return;
+        }
     t->settings = xrealloc(t->settings, (t->settings_count + 1) * sizeof *t->settings);
     t->settings[t->settings_count].key = xstrdup(key);
     t->settings[t->settings_count].value = xstrdup(value);
@@ -226,7 +247,7 @@ static bool parse_builtin(target *t, const builtin *b, const char *settings, siz
         char *path = library_find(b->libraries);
         if (path != NULL)
             return take_library(t, path, message, message_size);
-        t->missing = xasprintf("not found on this machine; %s would bring it", b->package);
+        t->missing = xasprintf("not found on this machine; it comes with %s", b->package);
     }
     return true;
 }
@@ -235,18 +256,14 @@ static bool parse_own(target *t, const char *rest, size_t offset, char *message,
                       size_t message_size) {
     const size_t length = library_value_length(rest);
     char *path = xstrndup(rest, length);
+    const size_t settings = length + (rest[length] == ',');
     char *real = realpath(path, NULL);
-    bool good = false;
 
     if (real == NULL)
-        snprintf(message, message_size, "target '%s': there is no library '%s': %s", t->spec, path,
-                 strerror(errno));
-    else
-        good = take_library(t, real, message, message_size) &&
-               parse_settings(t, rest + length + (rest[length] == ','),
-                              offset + length + (rest[length] == ','), message, message_size);
+        t->missing = xasprintf("there is no library '%s': %s", path, strerror(errno));
     free(path);
-    return good;
+    return (real == NULL || take_library(t, real, message, message_size)) &&
+           parse_settings(t, rest + settings, offset + settings, message, message_size);
 }
 
 static void unknown(const char *name, char *message, size_t message_size) {
@@ -262,6 +279,18 @@ static void unknown(const char *name, char *message, size_t message_size) {
              name, nearest->name, name);
 }
 
+/* Names go into JSON, tables and file names of pictures. */
+static bool is_name(const char *name)
+{
+    json_t *text = json_string(name);
+    const char *at = name;
+
+    while ((unsigned char)*at >= 0x20 && *at != 0x7f)
+        at++;
+    json_decref(text);
+    return text != NULL && *at == '\0';
+}
+
 bool target_parse(const char *spec, target *out, char *message, size_t message_size) {
     const size_t length = strcspn(spec, ":=");
     char *name = xstrndup(spec, length);
@@ -274,6 +303,9 @@ bool target_parse(const char *spec, target *out, char *message, size_t message_s
     out->name = xstrdup(spec[length] == '=' ? name : spec);
     if (length == 0)
         snprintf(message, message_size, "target '%s' has no name", spec);
+    else if (!is_name(out->name))
+        snprintf(message, message_size,
+                 "target '%s': a name is valid UTF-8 without control characters", spec);
     else if (spec[length] == '=')
         good = parse_own(out, spec + length + 1, length + 1, message, message_size);
     else if (b == NULL)

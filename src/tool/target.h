@@ -40,8 +40,8 @@ typedef struct target {
     abench_identity identity; /* proven by preflight */
 } target;
 
-/* Reads one -t argument. false with one line in message: what is wrong, and the nearest name. A
- * built-in target whose library is not on this machine is no error: missing says so. */
+/* Reads one -t argument. false with one line in message: what is wrong and where, or the nearest
+ * name. A library that is not on this machine is no error: missing says so. */
 bool target_parse(const char *spec, target *out, char *message, size_t message_size);
 
 /* Every built-in target; free it with target_list_free. */

@@ -79,8 +79,11 @@ static abench_status read_integer(const parser *p, const abench__parameter *para
     abench__text text;
 
     if (abench__parse_size(&at, &value->number) && *at == '\0' &&
-        value->number >= parameter->minimum && value->number <= parameter->maximum)
+        value->number >= parameter->minimum && value->number <= parameter->maximum) {
+        abench__text_init(&text, value->text, sizeof value->text);
+        abench__text_put_u64(&text, value->number); /* 4k and 4096 are the same work */
         return ABENCH_OK;
+    }
     abench__text_init(&text, what, sizeof what);
     abench__text_printf(&text, "%s is a whole number from %llu to %llu", parameter->name,
                         (unsigned long long)parameter->minimum,

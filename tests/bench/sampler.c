@@ -25,48 +25,58 @@ static uint64_t failures;
 
 /* ---- the calls -------------------------------------------------------------------------------- */
 
-static void bare(int fd) {
+static void bare(int fd)
+{
     char text[8192];
 
     failures += pread(fd, text, sizeof text, 0) <= 0;
 }
 
-static void bare_statm(void) {
+static void bare_statm(void)
+{
     bare(statm);
 }
 
-static void bare_statm_again(void) {
+static void bare_statm_again(void)
+{
     bare(statm_again);
 }
 
-static void bare_rollup(void) {
+static void bare_rollup(void)
+{
     bare(rollup);
 }
 
-static void kept(uint32_t tiers, uint32_t wanted) {
+static void kept(uint32_t tiers, uint32_t wanted)
+{
     abench_memory memory = ABENCH_MEMORY_INIT;
 
     failures += abench_memory_reader_read(reader, tiers, &memory) != ABENCH_OK ||
                 (memory.valid & wanted) != wanted;
 }
 
-static void cheap(void) {
+static void cheap(void)
+{
     kept(ABENCH_TIER_STATM, ABENCH_MEMORY_RSS);
 }
 
-static void cheap_with_faults(void) {
+static void cheap_with_faults(void)
+{
     kept(ABENCH_TIER_STATM | ABENCH_TIER_FAULTS, ABENCH_MEMORY_RSS | ABENCH_MEMORY_MINOR_FAULTS);
 }
 
-static void cheap_with_status(void) {
+static void cheap_with_status(void)
+{
     kept(ABENCH_TIER_STATM | ABENCH_TIER_STATUS, ABENCH_MEMORY_RSS | ABENCH_MEMORY_HWM);
 }
 
-static void dear(void) {
+static void dear(void)
+{
     kept(ABENCH_TIER_ROLLUP, ABENCH_MEMORY_PSS);
 }
 
-static void opened(void) {
+static void opened(void)
+{
     abench_memory memory = ABENCH_MEMORY_INIT;
 
     failures += abench_memory_read(0, ABENCH_TIER_STATM, &memory) != ABENCH_OK;
@@ -94,18 +104,21 @@ static const row rows[] = {
     {"dear: smaps_rollup", "pread smaps_rollup", dear, bare_rollup, 1, 200, 1.1},
 };
 
-static int compare(const void *a, const void *b) {
+static int compare(const void *a, const void *b)
+{
     const double x = *(const double *)a, y = *(const double *)b;
 
     return (x > y) - (x < y);
 }
 
-static double median(double *values, uint32_t count) {
+static double median(double *values, uint32_t count)
+{
     qsort(values, count, sizeof *values, compare);
     return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
-static double time_calls(void (*call)(void), uint32_t calls) {
+static double time_calls(void (*call)(void), uint32_t calls)
+{
     const uint64_t begun_ns = abench_clock_ns();
 
     for (uint32_t i = 0; i < calls; i++)
@@ -113,7 +126,8 @@ static double time_calls(void (*call)(void), uint32_t calls) {
     return (double)(abench_clock_ns() - begun_ns) / calls;
 }
 
-static void measure(const row *r, uint32_t percent) {
+static void measure(const row *r, uint32_t percent)
+{
     static double ratios[STRETCHES_MOST], costs[STRETCHES_MOST], bares[STRETCHES_MOST];
     uint32_t stretches = r->stretches * percent / 100;
     double ratio;
@@ -140,7 +154,8 @@ static void measure(const row *r, uint32_t percent) {
     fflush(stdout);
 }
 
-static int grow(size_t bytes) {
+static int grow(size_t bytes)
+{
     unsigned char *memory =
         mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -152,7 +167,8 @@ static int grow(size_t bytes) {
     return 0;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     static const size_t sizes_mb[] = {50, 1024};
     const int percent = argc > 1 ? atoi(argv[1]) : 100;
     size_t grown_mb = 0;

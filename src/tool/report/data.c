@@ -7,22 +7,26 @@
 
 #define FIELDS_MAX 32u
 
-static const char *target_name(const model *m, size_t target) {
+static const char *target_name(const model *m, size_t target)
+{
     return target == MODEL_FLOOR ? "(floor)" : m->targets[target].name;
 }
 
-static const char *direction_name(uint32_t direction) {
+static const char *direction_name(uint32_t direction)
+{
     return direction == ABENCH_DIRECTION_LOWER    ? "lower"
            : direction == ABENCH_DIRECTION_HIGHER ? "higher"
                                                   : "none";
 }
 
-static void put_tsv(FILE *out, const char *text) {
+static void put_tsv(FILE *out, const char *text)
+{
     format_tsv(out, text);
     fputc('\t', out);
 }
 
-void data_raw(const model *m, FILE *out) {
+void data_raw(const model *m, FILE *out)
+{
     fputs("workload\tround\ttarget\tagain\tmetric\tunit\tvalue\tfile\n", out);
     for (size_t i = 0; i < m->cells_count; i++) {
         const model_cell *cell = &m->cells[i];
@@ -42,13 +46,16 @@ void data_raw(const model *m, FILE *out) {
     }
 }
 
-static void put_number(FILE *out, bool there, double value) {
+/* Worked out, so not every bit of it means something. */
+static void put_number(FILE *out, bool there, double value)
+{
     if (there)
-        format_number(out, value);
+        fprintf(out, "%.15g", value);
     fputc('\t', out);
 }
 
-void data_summary(const summary *s, FILE *out) {
+void data_summary(const summary *s, FILE *out)
+{
     const model *m = s->m;
     fputs("workload\ttarget\tmetric\tunit\tdirection\tn\tmedian\tmin\tmax\tspread\tratio\tratio_"
           "min\tratio_max\tstraddles\taa_ratio\n",
@@ -73,18 +80,20 @@ void data_summary(const summary *s, FILE *out) {
         put_number(out, row->ratios > 0, row->straddles);
         const summary_row *again = summary_find(s, row->workload, m->baseline, true, row->metric);
         if (again != NULL && again->ratios > 0)
-            format_number(out, again->ratio);
+            fprintf(out, "%.15g", again->ratio);
         fputc('\n', out);
     }
 }
 
-static void put_csv(FILE *out, const char *text) {
+static void put_csv(FILE *out, const char *text)
+{
     format_csv(out, text);
     fputc(',', out);
 }
 
 static void put_reading(FILE *out, const model_reading *reading, const abench_memory_field *fields,
-                        size_t count) {
+                        size_t count)
+{
     fprintf(out, "%" PRIu64, reading->time_ns);
     for (size_t i = 0; i < count; i++) {
         uint64_t value;
@@ -96,7 +105,8 @@ static void put_reading(FILE *out, const model_reading *reading, const abench_me
     fputc('\n', out);
 }
 
-void data_samples(const model *m, FILE *out) {
+void data_samples(const model *m, FILE *out)
+{
     abench_memory_field fields[FIELDS_MAX];
     size_t count = 0;
     fputs("workload,round,target,again,time_ns", out);

@@ -11,7 +11,8 @@
 #define BAD_BYTE UINT32_MAX
 
 /* Reads one character and moves *at behind it; BAD_BYTE for a byte that begins none. */
-static uint32_t next_character(const char **at) {
+static uint32_t next_character(const char **at)
+{
     const unsigned char *c = (const unsigned char *)*at;
     size_t length = c[0] < 0x80 ? 1 : c[0] >= 0xf0 ? 4 : c[0] >= 0xe0 ? 3 : 2;
     static const uint32_t minimum[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -26,20 +27,23 @@ static uint32_t next_character(const char **at) {
     return good ? code : BAD_BYTE;
 }
 
-static bool is_control(uint32_t code) {
+static bool is_control(uint32_t code)
+{
     return code < 0x20 || (code >= 0x7f && code < 0xa0);
 }
 
 /* Marks without width, and those that turn the writing direction of what follows. */
-static bool is_invisible(uint32_t code) {
+static bool is_invisible(uint32_t code)
+{
     return (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
            (code >= 0x2060 && code <= 0x206f) || code == 0xfeff || code == 0x061c;
 }
 
-/* ---- terminal ----------------------------------------------------------------------------------
+/* ---- terminal -----------------------------------------------------------------------------------
  */
 
-static void put_visible(FILE *out, const char *begin, const char *end, uint32_t code) {
+static void put_visible(FILE *out, const char *begin, const char *end, uint32_t code)
+{
     if (code == BAD_BYTE)
         fprintf(out, "\\x%02x", (unsigned char)*begin);
     else if (code == '\n' || code == '\t' || code == '\r')
@@ -53,7 +57,8 @@ static void put_visible(FILE *out, const char *begin, const char *end, uint32_t 
 }
 
 /* In-memory streams fail only when there is no memory. */
-static FILE *open_buffer(char **data, size_t *size) {
+static FILE *open_buffer(char **data, size_t *size)
+{
     FILE *out = open_memstream(data, size);
     if (out == NULL) {
         fputs("allocbench: out of memory\n", stderr);
@@ -62,7 +67,8 @@ static FILE *open_buffer(char **data, size_t *size) {
     return out;
 }
 
-char *format_terminal(const char *text, size_t limit) {
+char *format_terminal(const char *text, size_t limit)
+{
     char *result;
     size_t size;
     FILE *out = open_buffer(&result, &size);
@@ -78,22 +84,25 @@ char *format_terminal(const char *text, size_t limit) {
     return result;
 }
 
-size_t format_width(const char *text) {
+size_t format_width(const char *text)
+{
     size_t width = 0;
     for (const char *at = text; *at != '\0'; width++)
         next_character(&at);
     return width;
 }
 
-/* ---- Markdown ----------------------------------------------------------------------------------
+/* ---- Markdown -----------------------------------------------------------------------------------
  */
 
-static bool is_word(char c) {
+static bool is_word(char c)
+{
     return isalnum((unsigned char)c) || (unsigned char)c >= 0x80;
 }
 
 static void put_markdown(FILE *out, const char *text, const char *begin, const char *end,
-                         uint32_t code) {
+                         uint32_t code)
+{
     static const char escaped[] = "\\`*[]|~";
     bool first = begin == text;
     if (code == BAD_BYTE || is_control(code) || is_invisible(code)) {
@@ -116,7 +125,8 @@ static void put_markdown(FILE *out, const char *text, const char *begin, const c
     fwrite(begin, 1, (size_t)(end - begin), out);
 }
 
-void format_markdown(FILE *out, const char *text) {
+void format_markdown(FILE *out, const char *text)
+{
     for (const char *at = text; *at != '\0';) {
         const char *begin = at;
         uint32_t code = next_character(&at);
@@ -124,7 +134,8 @@ void format_markdown(FILE *out, const char *text) {
     }
 }
 
-void format_markdown_block(FILE *out, const char *text) {
+void format_markdown_block(FILE *out, const char *text)
+{
     size_t longest = 2;
     for (const char *at = text; *at != '\0';) {
         size_t run = strspn(at, "`");
@@ -147,10 +158,11 @@ void format_markdown_block(FILE *out, const char *text) {
     free(fence);
 }
 
-/* ---- XML, TSV, CSV -----------------------------------------------------------------------------
+/* ---- XML, TSV, CSV ------------------------------------------------------------------------------
  */
 
-void format_xml(FILE *out, const char *text) {
+void format_xml(FILE *out, const char *text)
+{
     for (const char *at = text; *at != '\0';) {
         const char *begin = at;
         uint32_t code = next_character(&at);
@@ -172,7 +184,8 @@ void format_xml(FILE *out, const char *text) {
     }
 }
 
-void format_tsv(FILE *out, const char *text) {
+void format_tsv(FILE *out, const char *text)
+{
     static const char special[] = "\t\n\r\\";
     static const char letters[] = "tnr\\";
     for (const char *at = text; *at != '\0'; at++) {
@@ -184,7 +197,8 @@ void format_tsv(FILE *out, const char *text) {
     }
 }
 
-void format_csv(FILE *out, const char *text) {
+void format_csv(FILE *out, const char *text)
+{
     bool quoted = text[strcspn(text, "\",\r\n")] != '\0';
     fputs(quoted ? "\"" : "", out);
     for (const char *at = text; *at != '\0'; at++) {
@@ -195,18 +209,23 @@ void format_csv(FILE *out, const char *text) {
     fputs(quoted ? "\"" : "", out);
 }
 
-/* ---- numbers -----------------------------------------------------------------------------------
+/* ---- numbers ------------------------------------------------------------------------------------
  */
 
-void format_number(FILE *out, double value) {
+void format_number(FILE *out, double value)
+{
     char text[40];
-    snprintf(text, sizeof text, "%.15g", value);
-    if (strtod(text, NULL) < value || strtod(text, NULL) > value)
-        snprintf(text, sizeof text, "%.17g", value);
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        double back = strtod(text, NULL);
+        if (back >= value && back <= value)
+            break;
+    }
     fputs(text, out);
 }
 
-format_unit format_scale(const char *unit, double largest) {
+format_unit format_scale(const char *unit, double largest)
+{
     static const struct {
         const char *unit;
         format_unit scales[4];
@@ -227,7 +246,8 @@ format_unit format_scale(const char *unit, double largest) {
     return (format_unit){unit, 1};
 }
 
-int format_decimals(double value) {
+int format_decimals(double value)
+{
     double size = fabs(value);
     return size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
 }

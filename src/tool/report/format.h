@@ -32,7 +32,7 @@ void format_tsv(FILE *out, const char *text);
 /* A field of comma-separated values, quoted as RFC 4180 says where it must be. */
 void format_csv(FILE *out, const char *text);
 
-/* The shortest of 15 or 17 digits that reads back as the same double. */
+/* The first of 15, 16 or 17 digits that reads back as the same double. */
 void format_number(FILE *out, double value);
 
 /* A unit that fits. */

@@ -10,9 +10,10 @@
 #include "tool/report/notes.h"
 #include "tool/report/view.h"
 
-/* ---- what was asked, and where --------------------------------------------------------------------- */
+/* ---- what was asked, and where --------------------------------------------------------------- */
 
-static void put_date(FILE *out, const char *unix_s) {
+static void put_date(FILE *out, const char *unix_s)
+{
     char *end;
     errno = 0;
     long long seconds = strtoll(unix_s, &end, 10);
@@ -26,7 +27,8 @@ static void put_date(FILE *out, const char *unix_s) {
         format_markdown(out, unix_s);
 }
 
-static void put_head(const model *m, FILE *out) {
+static void put_head(const model *m, FILE *out)
+{
     fputs("# allocbench report\n\n", out);
     format_markdown_block(out, m->command_line);
     fputs("\nasked on ", out);
@@ -39,13 +41,15 @@ static void put_head(const model *m, FILE *out) {
     fputs(".\n", out);
 }
 
-static void put_fact(FILE *out, const char *name, const char *value) {
+static void put_fact(FILE *out, const char *name, const char *value)
+{
     fprintf(out, "| %s | ", name);
     format_markdown(out, *value != '\0' ? value : "n/a");
     fputs(" |\n", out);
 }
 
-static void put_count(FILE *out, const char *name, uint32_t count) {
+static void put_count(FILE *out, const char *name, uint32_t count)
+{
     fprintf(out, "| %s | ", name);
     if (count > 0)
         fprintf(out, "%" PRIu32 " |\n", count);
@@ -53,7 +57,8 @@ static void put_count(FILE *out, const char *name, uint32_t count) {
         fputs("n/a |\n", out);
 }
 
-static void put_bytes(FILE *out, const char *name, uint64_t bytes, const char *none) {
+static void put_bytes(FILE *out, const char *name, uint64_t bytes, const char *none)
+{
     format_unit scale = format_scale("bytes", (double)bytes);
     double shown = (double)bytes / scale.divisor;
     if (bytes == 0)
@@ -62,7 +67,8 @@ static void put_bytes(FILE *out, const char *name, uint64_t bytes, const char *n
         fprintf(out, "| %s | %.*f %s |\n", name, format_decimals(shown), shown, scale.name);
 }
 
-static void put_machine(const abench_host *host, FILE *out) {
+static void put_machine(const abench_host *host, FILE *out)
+{
     fputs("\n## Machine\n\n| | |\n|---|---|\n", out);
     put_fact(out, "host", host->hostname);
     put_fact(out, "CPU", host->cpu);
@@ -78,7 +84,8 @@ static void put_machine(const abench_host *host, FILE *out) {
     put_count(out, "bytes a page", host->page_bytes);
 }
 
-static void put_targets(const model *m, FILE *out) {
+static void put_targets(const model *m, FILE *out)
+{
     fputs("\n## Targets\n\n| target | family | version | build id | library | settings |\n"
           "|---|---|---|---|---|---|\n",
           out);
@@ -101,7 +108,8 @@ static void put_targets(const model *m, FILE *out) {
     }
 }
 
-static void put_notes(FILE *out, const char *head, note_list list) {
+static void put_notes(FILE *out, const char *head, note_list list)
+{
     if (list.count > 0)
         fputs(head, out);
     for (size_t i = 0; i < list.count; i++) {
@@ -117,9 +125,10 @@ static void put_notes(FILE *out, const char *head, note_list list) {
     notes_free(&list);
 }
 
-/* ---- a workload ------------------------------------------------------------------------------------- */
+/* ---- a workload ------------------------------------------------------------------------------ */
 
-static void put_table(const view *v, FILE *out) {
+static void put_table(const view *v, FILE *out)
+{
     fputs("\n| target ", out);
     for (size_t i = 0; i < v->columns_count; i++) {
         fputs("| ", out);
@@ -149,7 +158,8 @@ static void put_table(const view *v, FILE *out) {
 }
 
 /* How far apart the two cells of the baseline read, in the metrics that the table compares. */
-static void put_noise(const view *v, FILE *out) {
+static void put_noise(const view *v, FILE *out)
+{
     const char *between = "\nA/A noise (the baseline against itself, over the rounds): ";
     for (size_t i = 0; i < v->columns_count; i++) {
         const view_column *c = &v->columns[i];
@@ -167,14 +177,16 @@ static void put_noise(const view *v, FILE *out) {
         fputs(".\n", out);
 }
 
-static void put_workload(const summary *s, size_t workload, const char *chart, FILE *out) {
+static void put_workload(const summary *s, size_t workload, const char *chart, FILE *out)
+{
     const model_workload *w = &s->m->workloads[workload];
     view *v = view_make(s, workload);
     char *sentence;
     fputs("\n## ", out);
     format_markdown(out, w->label);
-    fprintf(out, "\n\n%s, %zu of %" PRIu32 " rounds%s%s.\n", w->is_command ? "A command" : "A tape",
-            v->rounds, s->m->rounds, v->held[0] != '\0' ? ", " : "", v->held);
+    fprintf(out, "\n\n%s, %zu of %" PRIu32 " rounds %s%s%s.\n",
+            w->is_command ? "A command" : "A tape", v->rounds, s->m->rounds, view_mode(v),
+            v->held[0] != '\0' ? ", " : "", v->held);
     if (v->rounds == 0)
         fputs("\nNo round is finished.\n", out);
     else if (v->columns_count == 0)
@@ -194,9 +206,10 @@ static void put_workload(const summary *s, size_t workload, const char *chart, F
     view_free(v);
 }
 
-/* ---- the end ----------------------------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
-static void put_reading_help(const model *m, FILE *out) {
+static void put_reading_help(const model *m, FILE *out)
+{
     fputs("\n## How to read it\n\n"
           "- Each value is the median over the rounds; ± is (max - min) / median.\n"
           "- **x0.72** is the median of the rounds' ratios to ",
@@ -213,7 +226,8 @@ static void put_reading_help(const model *m, FILE *out) {
           out);
 }
 
-static void put_files(const model *m, char *const *charts, FILE *out) {
+static void put_files(const model *m, char *const *charts, FILE *out)
+{
     fputs("\n## Again\n\n", out);
     format_markdown_block(out, m->command_line);
     fputs("\n## Files\n\n"
@@ -232,7 +246,8 @@ static void put_files(const model *m, char *const *charts, FILE *out) {
     }
 }
 
-void markdown_report(const summary *s, char *const *charts, FILE *out) {
+void markdown_report(const summary *s, char *const *charts, FILE *out)
+{
     const model *m = s->m;
     put_head(m, out);
     for (size_t i = 0; i < m->workloads_count; i++)

@@ -15,23 +15,26 @@ typedef struct collector {
 } collector;
 
 /* Takes over both strings. */
-static void add(collector *c, char *text, char *who) {
+static void add(collector *c, char *text, char *who)
+{
     c->list.items = util_grow(c->list.items, c->list.count, &c->capacity, sizeof *c->list.items);
     c->list.items[c->list.count++] = (note){text, who};
 }
 
-const char *notes_target(const model *m, const model_cell *cell) {
+const char *notes_target(const model *m, const model_cell *cell)
+{
     return cell->target == MODEL_FLOOR ? "no allocator" : m->targets[cell->target].name;
 }
 
-/* ---- warnings of cells -------------------------------------------------------------------------- */
+/* ---- warnings of cells ----------------------------------------------------------------------- */
 
 typedef struct warning {
     const char *text;
     const model_cell *cell;
 } warning;
 
-static int by_text(const void *a, const void *b) {
+static int by_text(const void *a, const void *b)
+{
     const warning *x = a;
     const warning *y = b;
     int order = strcmp(x->text, y->text);
@@ -43,7 +46,8 @@ static int by_text(const void *a, const void *b) {
 }
 
 /* "3 cells: glibc, jemalloc" for a run of equal warnings, sorted by target. */
-static char *who_said(const model *m, const warning *first, size_t count) {
+static char *who_said(const model *m, const warning *first, size_t count)
+{
     char *names = xstrdup("");
     size_t cells = 0;
     size_t targets = 0;
@@ -66,7 +70,8 @@ static char *who_said(const model *m, const warning *first, size_t count) {
     return who;
 }
 
-static void add_warnings(collector *c, const model *m) {
+static void add_warnings(collector *c, const model *m)
+{
     warning *all = NULL;
     size_t count = 0;
     size_t capacity = 0;
@@ -87,9 +92,10 @@ static void add_warnings(collector *c, const model *m) {
     free(all);
 }
 
-/* ---- the rest ------------------------------------------------------------------------------------ */
+/* ---- the rest -------------------------------------------------------------------------------- */
 
-static void add_other_work(collector *c, const model *m) {
+static void add_other_work(collector *c, const model *m)
+{
     for (size_t i = 0; i < m->cells_count; i++) {
         const model_cell *cell = &m->cells[i];
         const model_cell *base = summary_baseline(m, cell->workload, cell->round);
@@ -104,22 +110,11 @@ static void add_other_work(collector *c, const model *m) {
     }
 }
 
-static void add_unfinished(collector *c, const model *m) {
-    for (size_t w = 0; w < m->workloads_count; w++) {
-        size_t rounds = summary_rounds(m, w);
-        if (rounds < m->rounds)
-            add(c,
-                xasprintf("%s: %zu of %u rounds are finished", m->workloads[w].label, rounds,
-                          m->rounds),
-                NULL);
-    }
-}
-
-note_list notes_make(const model *m) {
+note_list notes_make(const model *m)
+{
     collector c = {.capacity = 0};
     for (size_t i = 0; i < m->notes_count; i++)
         add(&c, xstrdup(m->notes[i]), NULL);
-    add_unfinished(&c, m);
     add_other_work(&c, m);
     add_warnings(&c, m);
     if (m->dead_count > 0)
@@ -130,7 +125,8 @@ note_list notes_make(const model *m) {
     return c.list;
 }
 
-note_list notes_failures(const model *m, size_t workload) {
+note_list notes_failures(const model *m, size_t workload)
+{
     collector c = {.capacity = 0};
     for (size_t i = 0; i < m->cells_count; i++) {
         const model_cell *cell = &m->cells[i];
@@ -143,7 +139,8 @@ note_list notes_failures(const model *m, size_t workload) {
     return c.list;
 }
 
-note_list notes_missing(const model *m) {
+note_list notes_missing(const model *m)
+{
     collector c = {.capacity = 0};
     for (size_t i = 0; i < m->targets_count; i++) {
         if (m->targets[i].missing != NULL)
@@ -152,7 +149,8 @@ note_list notes_missing(const model *m) {
     return c.list;
 }
 
-void notes_free(note_list *list) {
+void notes_free(note_list *list)
+{
     for (size_t i = 0; i < list->count; i++) {
         free(list->items[i].text);
         free(list->items[i].who);

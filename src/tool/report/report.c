@@ -15,7 +15,8 @@ typedef struct page {
     size_t size;
 } page;
 
-static bool page_open(page *p, char *message, size_t message_size) {
+static bool page_open(page *p, char *message, size_t message_size)
+{
     *p = (page){NULL, NULL, 0};
     p->out = open_memstream(&p->data, &p->size);
     if (p->out == NULL)
@@ -25,7 +26,8 @@ static bool page_open(page *p, char *message, size_t message_size) {
 
 /* Closes the page and puts it into the model's directory; without name it is only closed. */
 static bool page_close(page *p, const model *m, const char *name, char *message,
-                       size_t message_size) {
+                       size_t message_size)
+{
     bool whole = ferror(p->out) == 0;
     whole = fclose(p->out) == 0 && whole;
     if (!whole) {
@@ -39,7 +41,8 @@ static bool page_close(page *p, const model *m, const char *name, char *message,
     return whole;
 }
 
-static bool write_charts(const model *m, char **charts, char *message, size_t message_size) {
+static bool write_charts(const model *m, char **charts, char *message, size_t message_size)
+{
     for (size_t i = 0; i < m->workloads_count; i++) {
         page p;
         if (!page_open(&p, message, message_size))
@@ -57,23 +60,28 @@ typedef struct parts {
     char **charts;
 } parts;
 
-static void make_samples(const parts *from, FILE *out) {
+static void make_samples(const parts *from, FILE *out)
+{
     data_samples(from->s->m, out);
 }
 
-static void make_raw(const parts *from, FILE *out) {
+static void make_raw(const parts *from, FILE *out)
+{
     data_raw(from->s->m, out);
 }
 
-static void make_summary(const parts *from, FILE *out) {
+static void make_summary(const parts *from, FILE *out)
+{
     data_summary(from->s, out);
 }
 
-static void make_report(const parts *from, FILE *out) {
+static void make_report(const parts *from, FILE *out)
+{
     markdown_report(from->s, from->charts, out);
 }
 
-bool report_write_all(const model *m, char *message, size_t message_size) {
+bool report_write_all(const model *m, char *message, size_t message_size)
+{
     static const struct {
         const char *name;
         void (*make)(const parts *from, FILE *out);

@@ -7,19 +7,21 @@
 #include "tool/records.h"
 #include "tool/util.h"
 
-static int by_value(const void *a, const void *b) {
+static int by_value(const void *a, const void *b)
+{
     double x = *(const double *)a;
     double y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-double summary_median(double *values, size_t count) {
+double summary_median(double *values, size_t count)
+{
     qsort(values, count, sizeof *values, by_value);
     double high = values[count / 2];
     return count % 2 == 1 ? high : high / 2 + values[count / 2 - 1] / 2;
 }
 
-/* ---- time of a cell ---------------------------------------------------------------------------
+/* ---- time of a cell -----------------------------------------------------------------------------
  */
 
 /* What counts of a cell's slices: ns an operation by index, NAN where a slice does not count. */
@@ -30,7 +32,8 @@ typedef struct timing {
     double median;
 } timing;
 
-static bool is_timed(const model_cell *cell, const char *phase) {
+static bool is_timed(const model_cell *cell, const char *phase)
+{
     for (size_t i = 0; i < cell->phases_count; i++) {
         if (cell->phases[i].timed && strcmp(cell->phases[i].name, phase) == 0)
             return true;
@@ -38,9 +41,10 @@ static bool is_timed(const model_cell *cell, const char *phase) {
     return false;
 }
 
-static timing timing_make(const model_cell *cell) {
+static timing timing_make(const model_cell *cell)
+{
     timing t = {.count = cell->slices_count};
-    uint32_t lanes = records_lanes(cell);
+    uint32_t lanes = cell->lanes;
     if (cell->failed || lanes == 0 || t.count == 0)
         return t;
     t.slices = xcalloc(t.count, sizeof *t.slices);
@@ -68,7 +72,8 @@ static timing timing_make(const model_cell *cell) {
 }
 
 /* The median of the slice-by-slice ratios. false when the slices do not pair. */
-static bool timing_ratio(const timing *t, const timing *base, double *ratio) {
+static bool timing_ratio(const timing *t, const timing *base, double *ratio)
+{
     if (!t->warm || !base->warm || t->count != base->count)
         return false;
     double *ratios = xcalloc(t->count, sizeof *ratios);
@@ -83,10 +88,11 @@ static bool timing_ratio(const timing *t, const timing *base, double *ratio) {
     return n > 0;
 }
 
-/* ---- pairing ----------------------------------------------------------------------------------
+/* ---- pairing ------------------------------------------------------------------------------------
  */
 
-bool summary_same_work(const model_cell *a, const model_cell *b) {
+bool summary_same_work(const model_cell *a, const model_cell *b)
+{
     if (a->plan_digest != NULL && b->plan_digest != NULL &&
         strcmp(a->plan_digest, b->plan_digest) != 0)
         return false;
@@ -94,7 +100,8 @@ bool summary_same_work(const model_cell *a, const model_cell *b) {
            strcmp(a->work_digest, b->work_digest) == 0;
 }
 
-const model_cell *summary_baseline(const model *m, size_t workload, uint32_t round) {
+const model_cell *summary_baseline(const model *m, size_t workload, uint32_t round)
+{
     for (size_t i = 0; i < m->cells_count; i++) {
         const model_cell *cell = &m->cells[i];
         if (cell->workload == workload && cell->round == round && cell->target == m->baseline &&
@@ -104,7 +111,8 @@ const model_cell *summary_baseline(const model *m, size_t workload, uint32_t rou
     return NULL;
 }
 
-size_t summary_rounds(const model *m, size_t workload) {
+size_t summary_rounds(const model *m, size_t workload)
+{
     size_t rounds = 0;
     const model_cell *last = NULL;
     for (size_t i = 0; i < m->cells_count; i++) {
@@ -117,7 +125,7 @@ size_t summary_rounds(const model *m, size_t workload) {
     return rounds;
 }
 
-/* ---- rows -------------------------------------------------------------------------------------
+/* ---- rows ---------------------------------------------------------------------------------------
  */
 
 typedef struct maker {
@@ -130,11 +138,13 @@ typedef struct maker {
 
 #define NONE ((size_t)-1)
 
-static bool is_time(const char *metric) {
+static bool is_time(const char *metric)
+{
     return strcmp(metric, SUMMARY_TIME) == 0;
 }
 
-static bool value_of(const maker *k, size_t index, const char *metric, double *value) {
+static bool value_of(const maker *k, size_t index, const char *metric, double *value)
+{
     if (is_time(metric) && k->timings[index].warm) {
         *value = k->timings[index].median;
         return true;
@@ -145,8 +155,8 @@ static bool value_of(const maker *k, size_t index, const char *metric, double *v
     return found != NULL;
 }
 
-static bool ratio_of(const maker *k, size_t index, const char *metric, double value,
-                     double *ratio) {
+static bool ratio_of(const maker *k, size_t index, const char *metric, double value, double *ratio)
+{
     size_t base = k->base[index];
     double under;
     if (base == NONE || base == index ||
@@ -160,16 +170,17 @@ static bool ratio_of(const maker *k, size_t index, const char *metric, double va
     return isfinite(*ratio);
 }
 
-static void finish_row(summary_row *row) {
+static void finish_row(summary_row *row)
+{
     double *sorted = xcalloc(row->n, sizeof *sorted);
     for (size_t i = 0; i < row->n; i++)
         sorted[i] = row->values[i].value;
     row->median = summary_median(sorted, row->n);
     row->minimum = sorted[0];
     row->maximum = sorted[row->n - 1];
-    row->has_spread = row->n > 1 && row->median > 0;
-    if (row->has_spread)
+    if (row->n > 1 && row->median > 0)
         row->spread = (row->maximum - row->minimum) / row->median;
+    row->has_spread = row->n > 1 && row->median > 0 && isfinite(row->spread);
     for (size_t i = 0; i < row->n; i++) {
         if (row->values[i].has_ratio)
             sorted[row->ratios++] = row->values[i].ratio;
@@ -184,7 +195,8 @@ static void finish_row(summary_row *row) {
 }
 
 /* One row: the cells from..to of one workload that are of this target. Without a value: no row. */
-static void add_row(maker *k, size_t from, size_t to, const summary_row *key) {
+static void add_row(maker *k, size_t from, size_t to, const summary_row *key)
+{
     summary_row row = *key;
     size_t capacity = 0;
     for (size_t i = from; i < to; i++) {
@@ -204,7 +216,8 @@ static void add_row(maker *k, size_t from, size_t to, const summary_row *key) {
     k->s->rows[k->s->count++] = row;
 }
 
-static void add_targets(maker *k, size_t from, size_t to, summary_row key) {
+static void add_targets(maker *k, size_t from, size_t to, summary_row key)
+{
     for (size_t target = 0; target < k->m->targets_count; target++) {
         key.target = target;
         key.again = false;
@@ -218,7 +231,8 @@ static void add_targets(maker *k, size_t from, size_t to, summary_row key) {
     add_row(k, from, to, &key);
 }
 
-static void add_workload(maker *k, size_t from, size_t to) {
+static void add_workload(maker *k, size_t from, size_t to)
+{
     const summary_row *rows = k->s->rows;
     size_t first = k->s->count;
     size_t workload = k->m->cells[from].workload;
@@ -250,7 +264,8 @@ static void add_workload(maker *k, size_t from, size_t to) {
 }
 
 /* By cell: where its round's baseline stands. The cells are sorted by workload and round. */
-static size_t *find_bases(const model *m) {
+static size_t *find_bases(const model *m)
+{
     size_t *base = xcalloc(m->cells_count + 1, sizeof *base);
     size_t end;
     for (size_t i = 0; i < m->cells_count; i = end) {
@@ -268,7 +283,8 @@ static size_t *find_bases(const model *m) {
     return base;
 }
 
-summary *summary_make(const model *m) {
+summary *summary_make(const model *m)
+{
     maker k = {.m = m, .s = xcalloc(1, sizeof(summary))};
     size_t *base = find_bases(m);
     k.s->m = m;
@@ -289,7 +305,8 @@ summary *summary_make(const model *m) {
     return k.s;
 }
 
-void summary_free(summary *s) {
+void summary_free(summary *s)
+{
     if (s == NULL)
         return;
     for (size_t i = 0; i < s->count; i++)
@@ -299,7 +316,8 @@ void summary_free(summary *s) {
 }
 
 const summary_row *summary_find(const summary *s, size_t workload, size_t target, bool again,
-                                const char *metric) {
+                                const char *metric)
+{
     for (size_t i = 0; i < s->count; i++) {
         const summary_row *row = &s->rows[i];
         if (row->workload == workload && row->target == target && row->again == again &&
@@ -309,7 +327,8 @@ const summary_row *summary_find(const summary *s, size_t workload, size_t target
     return NULL;
 }
 
-bool summary_share(const summary *s, size_t workload, double *share) {
+bool summary_share(const summary *s, size_t workload, double *share)
+{
     const summary_row *floor = summary_find(s, workload, MODEL_FLOOR, false, SUMMARY_TIME);
     if (floor == NULL || floor->ratios == 0)
         return false;

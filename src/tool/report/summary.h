@@ -6,10 +6,11 @@
  * the ratio of a row is the median of its rounds' ratios.
  *
  * Time is taken from slices where there are any: of the timed phases, those after each phase's
- * first (cold) slice, or the only one that it has; thread CPU time an operation at one lane, wall time without waits and pauses
- * at more. A cell's time is the median over its slices. A round's ratio of times is the median of
- * the slice-by-slice ratios: slices pair by index, because the same tape was cut at the same
- * places and played in turn. Without such slices the metric of the same name is used.
+ * first (cold) slice, or the only one that it has; thread CPU time an operation at one lane, wall
+ * time without waits and pauses at more. A cell's time is the median over its slices. A round's
+ * ratio of times is the median of the slice-by-slice ratios: slices pair by index, because the
+ * same tape was cut at the same places and played in turn. Without such slices the metric of the
+ * same name is used.
  */
 #ifndef ABENCH_TOOL_REPORT_SUMMARY_H
 #define ABENCH_TOOL_REPORT_SUMMARY_H

@@ -43,17 +43,20 @@ typedef struct layout {
     group groups[VIEW_COLUMNS];
 } layout;
 
-static void put_spaces(FILE *out, size_t count) {
+static void put_spaces(FILE *out, size_t count)
+{
     fprintf(out, "%*s", (int)count, "");
 }
 
-static size_t max_size(size_t a, size_t b) {
+static size_t max_size(size_t a, size_t b)
+{
     return a > b ? a : b;
 }
 
-/* ---- widths ------------------------------------------------------------------------------------ */
+/* ---- widths ---------------------------------------------------------------------------------- */
 
-static group measure(const view *v, size_t column) {
+static group measure(const view *v, size_t column)
+{
     const view_column *c = &v->columns[column];
     group g = {max_size(format_width(c->title), format_width(c->unit)), 0, 0};
     bool spreads = false;
@@ -70,11 +73,13 @@ static group measure(const view *v, size_t column) {
     return g;
 }
 
-static size_t group_width(const group *g) {
+static size_t group_width(const group *g)
+{
     return GAP + g->value + (g->spread > 0 ? g->spread + 1 : 0) + (g->ratio > 0 ? g->ratio + 1 : 0);
 }
 
-static layout layout_make(const view *v, FILE *out, const style *chosen) {
+static layout layout_make(const view *v, FILE *out, const style *chosen)
+{
     layout l = {.v = v, .style = chosen, .out = out};
     l.labels = xcalloc(v->rows_count + 1, sizeof *l.labels);
     l.label_width = strlen("target");
@@ -87,13 +92,14 @@ static layout layout_make(const view *v, FILE *out, const style *chosen) {
     return l;
 }
 
-static void layout_free(layout *l) {
+static void layout_free(layout *l)
+{
     for (size_t i = 0; i < l->v->rows_count; i++)
         free(l->labels[i]);
     free(l->labels);
 }
 
-/* ---- lines ------------------------------------------------------------------------------------- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 /* No line ends in blanks: what follows a value waits until there is something to print. */
 typedef struct line {
@@ -101,7 +107,8 @@ typedef struct line {
     size_t blanks;
 } line;
 
-static void put_part(line *at, const char *text, size_t width, const char *on, const char *off) {
+static void put_part(line *at, const char *text, size_t width, const char *on, const char *off)
+{
     size_t own = format_width(text);
     at->blanks += width > own ? width - own : 0;
     if (own == 0)
@@ -111,7 +118,8 @@ static void put_part(line *at, const char *text, size_t width, const char *on, c
     at->blanks = 0;
 }
 
-static void put_headings(const layout *l, size_t from, size_t to) {
+static void put_headings(const layout *l, size_t from, size_t to)
+{
     for (int second = 0; second < 2; second++) {
         line at = {l->out, 0};
         const char *left = second ? "target" : "";
@@ -128,7 +136,8 @@ static void put_headings(const layout *l, size_t from, size_t to) {
     }
 }
 
-static void put_cell(const layout *l, line *at, size_t row, size_t column) {
+static void put_cell(const layout *l, line *at, size_t row, size_t column)
+{
     const group *g = &l->groups[column];
     view_cell cell = view_at(l->v, row, column);
     at->blanks += GAP;
@@ -148,7 +157,8 @@ static void put_cell(const layout *l, line *at, size_t row, size_t column) {
     }
 }
 
-static void put_rows(const layout *l, size_t from, size_t to) {
+static void put_rows(const layout *l, size_t from, size_t to)
+{
     for (size_t i = 0; i < l->v->rows_count; i++) {
         line at = {l->out, l->label_width - format_width(l->labels[i])};
         fputs(l->labels[i], l->out);
@@ -159,7 +169,8 @@ static void put_rows(const layout *l, size_t from, size_t to) {
 }
 
 /* The columns from `from` that a line of the width holds, at least one; returns the next. */
-static size_t fill_line(const layout *l, size_t from, size_t width) {
+static size_t fill_line(const layout *l, size_t from, size_t width)
+{
     size_t used = l->label_width + group_width(&l->groups[from]);
     size_t to = from + 1;
     while (to < l->v->columns_count && used + group_width(&l->groups[to]) <= width)
@@ -167,7 +178,8 @@ static size_t fill_line(const layout *l, size_t from, size_t width) {
     return to;
 }
 
-static size_t count_blocks(const layout *l, size_t width) {
+static size_t count_blocks(const layout *l, size_t width)
+{
     size_t blocks = 0;
     for (size_t from = 0; from < l->v->columns_count; blocks++)
         from = fill_line(l, from, width);
@@ -175,7 +187,8 @@ static size_t count_blocks(const layout *l, size_t width) {
 }
 
 /* Columns that do not fit side by side go into as few blocks as can be, of about the same width. */
-static void put_blocks(const layout *l) {
+static void put_blocks(const layout *l)
+{
     size_t width = LINE_WIDTH;
     size_t blocks = count_blocks(l, width);
     while (width > 1 && count_blocks(l, width - 1) == blocks)
@@ -191,7 +204,7 @@ static void put_blocks(const layout *l) {
         fputs("no cell has a number\n", l->out);
 }
 
-/* ---- sentences --------------------------------------------------------------------------------- */
+/* ---- sentences ------------------------------------------------------------------------------- */
 
 /* Words, broken where a line would pass LINE_WIDTH; further lines are indented. */
 typedef struct flow {
@@ -200,7 +213,8 @@ typedef struct flow {
     bool inside; /* a word stands before */
 } flow;
 
-static void put_words(flow *at, const char *text) {
+static void put_words(flow *at, const char *text)
+{
     while (*text != '\0') {
         size_t length = strcspn(text, " ");
         char *word = xstrndup(text, length);
@@ -222,7 +236,8 @@ static void put_words(flow *at, const char *text) {
 
 /* "head: text [who]"; head may be in colour. */
 static void put_sentence(FILE *out, const char *head, const char *on, const char *off,
-                         const char *text, const char *who) {
+                         const char *text, const char *who)
+{
     flow at = {out, strlen(head), false};
     char *shown = format_terminal(text, 0);
     fprintf(out, "%s%s%s", on, head, off);
@@ -238,16 +253,17 @@ static void put_sentence(FILE *out, const char *head, const char *on, const char
     fputc('\n', out);
 }
 
-static void put_notes(FILE *out, const char *head, note_list list, const char *on,
-                      const char *off) {
+static void put_notes(FILE *out, const char *head, note_list list, const char *on, const char *off)
+{
     for (size_t i = 0; i < list.count; i++)
         put_sentence(out, head, on, off, list.items[i].text, list.items[i].who);
     notes_free(&list);
 }
 
-/* ---- the whole --------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
-static void put_title(const layout *l) {
+static void put_title(const layout *l)
+{
     const model *m = l->v->s->m;
     const model_workload *workload = &m->workloads[l->v->workload];
     char *label = format_terminal(workload->label, 2 * LABEL_WIDTH);
@@ -255,12 +271,14 @@ static void put_title(const layout *l) {
             workload->is_command ? "command" : "tape");
     if (l->v->rounds < m->rounds)
         fprintf(l->out, "%zu of ", l->v->rounds);
-    fprintf(l->out, "%u round%s, seed %llu%s%s)\n", m->rounds, m->rounds == 1 ? "" : "s",
-            (unsigned long long)m->seed, l->v->held[0] != '\0' ? ", " : "", l->v->held);
+    fprintf(l->out, "%u round%s %s, seed %llu%s%s)\n", m->rounds, m->rounds == 1 ? "" : "s",
+            view_mode(l->v), (unsigned long long)m->seed, l->v->held[0] != '\0' ? ", " : "",
+            l->v->held);
     free(label);
 }
 
-static void put_workload(const summary *s, size_t workload, FILE *out, const style *chosen) {
+static void put_workload(const summary *s, size_t workload, FILE *out, const style *chosen)
+{
     view *v = view_make(s, workload);
     layout l = layout_make(v, out, chosen);
     put_title(&l);
@@ -279,7 +297,8 @@ static void put_workload(const summary *s, size_t workload, FILE *out, const sty
     view_free(v);
 }
 
-static void put_legend(const model *m, FILE *out, const style *chosen) {
+static void put_legend(const model *m, FILE *out, const style *chosen)
+{
     const char *name = m->targets[m->baseline].name;
     char *ratios = xasprintf("median of the rounds' ratios to %s; ~: they lie on both sides of 1; "
                              "?: 1 round only",
@@ -297,7 +316,8 @@ static void put_legend(const model *m, FILE *out, const style *chosen) {
     free(noise);
 }
 
-void report_table(const model *m, FILE *out, bool color) {
+void report_table(const model *m, FILE *out, bool color)
+{
     const style *chosen = color ? &colored : &plain;
     summary *s = summary_make(m);
     for (size_t i = 0; i < m->workloads_count; i++)

@@ -33,7 +33,7 @@ static const choice command_choices[] = {
     {NULL, NULL, NULL, false},
 };
 
-/* ---- columns -----------------------------------------------------------------------------------
+/* ---- columns ------------------------------------------------------------------------------------
  */
 
 typedef struct bounds {
@@ -44,7 +44,8 @@ typedef struct bounds {
 } bounds;
 
 /* Of the medians of all targets. */
-static bounds bounds_of(const view *v, const char *metric) {
+static bounds bounds_of(const view *v, const char *metric)
+{
     bounds b = {.smallest = INFINITY, .smallest_seen = INFINITY};
     for (size_t i = 0; i < v->s->count; i++) {
         const summary_row *row = &v->s->rows[i];
@@ -61,7 +62,8 @@ static bounds bounds_of(const view *v, const char *metric) {
     return b;
 }
 
-static const summary_row *any_row(const view *v, const char *metric) {
+static const summary_row *any_row(const view *v, const char *metric)
+{
     for (size_t i = 0; i < v->s->count; i++) {
         const summary_row *row = &v->s->rows[i];
         if (row->workload == v->workload && row->target != MODEL_FLOOR &&
@@ -71,7 +73,8 @@ static const summary_row *any_row(const view *v, const char *metric) {
     return NULL;
 }
 
-static void add_column(view *v, const choice *chosen) {
+static void add_column(view *v, const choice *chosen)
+{
     const summary_row *row = any_row(v, chosen->metric);
     if (row == NULL || v->columns_count == VIEW_COLUMNS)
         return;
@@ -93,7 +96,8 @@ static void add_column(view *v, const choice *chosen) {
         v->columns_count++;
 }
 
-static void choose_columns(view *v) {
+static void choose_columns(view *v)
+{
     bool command = v->s->m->workloads[v->workload].is_command;
     for (const choice *c = command ? command_choices : tape_choices; c->metric != NULL; c++)
         add_column(v, c);
@@ -110,10 +114,11 @@ static void choose_columns(view *v) {
     }
 }
 
-/* ---- rows --------------------------------------------------------------------------------------
+/* ---- rows ---------------------------------------------------------------------------------------
  */
 
-static bool has_cell(const model *m, size_t workload, size_t target, bool again) {
+static bool has_cell(const model *m, size_t workload, size_t target, bool again)
+{
     for (size_t i = 0; i < m->cells_count; i++) {
         const model_cell *cell = &m->cells[i];
         if (cell->workload == workload && cell->target == target && cell->again == again)
@@ -122,7 +127,8 @@ static bool has_cell(const model *m, size_t workload, size_t target, bool again)
     return false;
 }
 
-static void add_row(view *v, size_t target, bool again) {
+static void add_row(view *v, size_t target, bool again)
+{
     const model *m = v->s->m;
     const char *name = m->targets[target].name;
     if (!has_cell(m, v->workload, target, again))
@@ -135,7 +141,8 @@ static void add_row(view *v, size_t target, bool again) {
                                        : xasprintf("%s (base)", name);
 }
 
-view *view_make(const summary *s, size_t workload) {
+view *view_make(const summary *s, size_t workload)
+{
     view *v = xcalloc(1, sizeof *v);
     const model *m = s->m;
     v->s = s;
@@ -152,7 +159,8 @@ view *view_make(const summary *s, size_t workload) {
     return v;
 }
 
-void view_free(view *v) {
+void view_free(view *v)
+{
     if (v == NULL)
         return;
     for (size_t i = 0; i < v->rows_count; i++)
@@ -161,10 +169,11 @@ void view_free(view *v) {
     free(v);
 }
 
-/* ---- cells -------------------------------------------------------------------------------------
+/* ---- cells --------------------------------------------------------------------------------------
  */
 
-static void put_spread(view_cell *cell, const summary_row *row) {
+static void put_spread(view_cell *cell, const summary_row *row)
+{
     double percent = 100 * row->spread;
     cell->spread_ratio = row->spread;
     if (percent > 999)
@@ -173,7 +182,8 @@ static void put_spread(view_cell *cell, const summary_row *row) {
         snprintf(cell->spread, sizeof cell->spread, "±%.*f%%", percent < 9.95 ? 1 : 0, percent);
 }
 
-static void put_ratio(view_cell *cell, const summary_row *row) {
+static void put_ratio(view_cell *cell, const summary_row *row)
+{
     if (row->ratio >= 9999.5)
         snprintf(cell->ratio, sizeof cell->ratio, "x>9999");
     else
@@ -189,7 +199,8 @@ static void put_ratio(view_cell *cell, const summary_row *row) {
     }
 }
 
-view_cell view_at(const view *v, size_t row, size_t column) {
+view_cell view_at(const view *v, size_t row, size_t column)
+{
     view_cell cell = {.value = "n/a", .mark = ""};
     const view_column *c = &v->columns[column];
     const view_row *r = &v->rows[row];
@@ -208,7 +219,8 @@ view_cell view_at(const view *v, size_t row, size_t column) {
     return cell;
 }
 
-bool view_share(const view *v, char **sentence) {
+bool view_share(const view *v, char **sentence)
+{
     double share;
     if (!summary_share(v->s, v->workload, &share))
         return false;
@@ -225,4 +237,20 @@ bool view_share(const view *v, char **sentence) {
                               "without an allocator takes as long",
                               name);
     return true;
+}
+
+const char *view_mode(const view *v)
+{
+    const model *m = v->s->m;
+    size_t lockstep = 0, cells = 0;
+
+    for (size_t i = 0; i < m->cells_count; i++) {
+        if (m->cells[i].workload != v->workload)
+            continue;
+        cells++;
+        lockstep += m->cells[i].in_lockstep;
+    }
+    if (lockstep == 0)
+        return "one cell after the other";
+    return lockstep == cells ? "in lockstep" : "partly in lockstep";
 }

@@ -28,6 +28,9 @@
 
 #include <jansson.h>
 
+#include "tool/model.h"
+#include "tool/report/summary.h"
+
 #define FAKE_MIB (1024 * 1024)
 
 typedef struct fake {
@@ -53,7 +56,8 @@ static const fake fake_plain = {
     .lanes = 1,
 };
 
-static void fake_write(const fake *f, const char *name, const char *text, size_t size) {
+static inline void fake_write(const fake *f, const char *name, const char *text, size_t size)
+{
     char path[512];
     snprintf(path, sizeof path, "%s/%s", f->path, name);
     FILE *out = fopen(path, "w");
@@ -63,7 +67,8 @@ static void fake_write(const fake *f, const char *name, const char *text, size_t
     }
 }
 
-static char *fake_read(const fake *f, const char *name, size_t *size) {
+static inline char *fake_read(const fake *f, const char *name, size_t *size)
+{
     char path[512];
     static char buffer[1 << 20];
     snprintf(path, sizeof path, "%s/%s", f->path, name);
@@ -76,14 +81,15 @@ static char *fake_read(const fake *f, const char *name, size_t *size) {
     return buffer;
 }
 
-static void fake_write_json(const fake *f, const char *name, json_t *value) {
+static inline void fake_write_json(const fake *f, const char *name, json_t *value)
+{
     char *text = json_dumps(value, JSON_INDENT(1));
     fake_write(f, name, text, strlen(text));
     free(text);
     json_decref(value);
 }
 
-/* ---- one cell ---------------------------------------------------------------------------------- */
+/* ---- one cell -------------------------------------------------------------------------------- */
 
 typedef struct fake_cell {
     int round;
@@ -102,25 +108,29 @@ static const fake_cell fake_cells[] = {
     {1, 2, false, {0, 0, 0}, 0, 0},        {1, -1, false, {15, 15, 15}, 0, 0},
 };
 
-static void fake_file_name(char *name, size_t size, const fake_cell *c) {
+static inline void fake_file_name(char *name, size_t size, const fake_cell *c)
+{
     snprintf(name, size, "cells/w00.r%03d.t%02d%s.jsonl", c->round, c->target + 1,
              c->again ? "a" : "");
 }
 
-static void fake_put(FILE *out, json_t *record) {
+static inline void fake_put(FILE *out, json_t *record)
+{
     char *text = json_dumps(record, JSON_COMPACT);
     fprintf(out, "%s\n", text);
     free(text);
     json_decref(record);
 }
 
-static void fake_put_metric(FILE *out, const char *name, const char *unit, const char *direction,
-                            double value) {
+static inline void fake_put_metric(FILE *out, const char *name, const char *unit,
+                                   const char *direction, double value)
+{
     fake_put(out, json_pack("{s:s, s:s, s:s, s:s, s:f}", "record", "metric", "name", name, "unit",
                             unit, "direction", direction, "value", value));
 }
 
-static void fake_put_slices(FILE *out, const fake_cell *c) {
+static inline void fake_put_slices(FILE *out, const fake_cell *c)
+{
     const char *phases[] = {"fill", "steady", "steady", "steady", "steady", "drain"};
     int ns[] = {500, 900, c->ns[0], c->ns[1], c->ns[2], 300};
     for (int i = 0; i < 6; i++)
@@ -130,7 +140,8 @@ static void fake_put_slices(FILE *out, const fake_cell *c) {
                            "cpu_ns", ns[i] * 1000, "busy_ns", ns[i] * 3000, "wait_ns", 0));
 }
 
-static void fake_put_phases(FILE *out, const fake_cell *c) {
+static inline void fake_put_phases(FILE *out, const fake_cell *c)
+{
     const char *names[] = {"baseline", "fill", "steady", "drain"};
     json_int_t ends[] = {0, 500000000, 1800000000, 2000000000};
     json_int_t live[] = {0, 12 * FAKE_MIB, 12 * FAKE_MIB, 0};
@@ -139,12 +150,13 @@ static void fake_put_phases(FILE *out, const fake_cell *c) {
                  json_pack("{s:s, s:i, s:s, s:b, s:i, s:I, s:I, s:i, s:{s:I}}", "record", "phase",
                            "index", i - 1, "name", names[i], "timed", i == 2, "operations", 1000,
                            "time_ns", ends[i], "live_bytes", live[i], "live_blocks", 10, "memory",
-                           "rss_bytes", (json_int_t)(c->rss_mib * FAKE_MIB)));
+                           "rss_bytes", (json_int_t)((i == 0 ? 2 : 2 + c->rss_mib) * FAKE_MIB)));
 }
 
-static void fake_put_readings(FILE *out, const fake_cell *c) {
+static inline void fake_put_readings(FILE *out, const fake_cell *c)
+{
     for (int i = 0; i <= 40; i++) {
-        double part = i < 10 ? i / 10.0 : i < 36 ? 1 : 0.6;
+        double part = i < 10 ? i / 10.0 : i < 36 ? 1 : 0.1;
         fake_put(out,
                  json_pack("{s:s, s:I, s:I, s:i}", "record", "reading", "time_ns",
                            (json_int_t)i * 50000000, "rss_bytes",
@@ -152,7 +164,8 @@ static void fake_put_readings(FILE *out, const fake_cell *c) {
     }
 }
 
-static void fake_write_cell(const fake *f, const fake_cell *c) {
+static inline void fake_write_cell(const fake *f, const fake_cell *c)
+{
     char *text;
     size_t size;
     char name[64];
@@ -171,6 +184,8 @@ static void fake_write_cell(const fake *f, const fake_cell *c) {
     if (c->rss_mib > 0) {
         fake_put_metric(out, "rss_bytes", "bytes", "lower", c->rss_mib * FAKE_MIB);
         fake_put_metric(out, "rss_per_live", "ratio", "lower", c->rss_mib / 12);
+        fake_put_metric(out, "usable_per_live", "ratio", "lower", 1 + c->rss_mib / 100);
+        fake_put_metric(out, "rss_drained_bytes", "bytes", "lower", c->rss_mib * FAKE_MIB / 8);
     }
     if (c->peak_mib > 0)
         fake_put_metric(out, "rss_peak_bytes", "bytes", "lower", c->peak_mib * FAKE_MIB);
@@ -187,7 +202,8 @@ static void fake_write_cell(const fake *f, const fake_cell *c) {
     free(text);
 }
 
-static void fake_write_command_cell(const fake *f, const char *name, double seconds) {
+static inline void fake_write_command_cell(const fake *f, const char *name, double seconds)
+{
     char *text;
     size_t size;
     FILE *out = open_memstream(&text, &size);
@@ -201,15 +217,17 @@ static void fake_write_command_cell(const fake *f, const char *name, double seco
     free(text);
 }
 
-/* ---- the directory ------------------------------------------------------------------------------ */
+/* ---- the directory --------------------------------------------------------------------------- */
 
-static json_t *fake_target(const char *name, const char *settings, const char *missing) {
+static inline json_t *fake_target(const char *name, const char *settings, const char *missing)
+{
     return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s?}", "name", name, "spec", name,
                      "library", "", "family", "glibc", "version", "2.36", "build_id", "abcd",
                      "settings", settings, "missing", missing);
 }
 
-static void fake_write_matrix(const fake *f) {
+static inline void fake_write_matrix(const fake *f)
+{
     json_t *targets = json_pack("[o, o, o, o]", fake_target(f->names[0], "", NULL),
                                 fake_target(f->names[1], "MALLOC_ARENA_MAX=2", NULL),
                                 fake_target(f->names[2], "", NULL),
@@ -229,7 +247,8 @@ static void fake_write_matrix(const fake *f) {
                               targets));
 }
 
-static void fake_write_round(const fake *f, int round) {
+static inline void fake_write_round(const fake *f, int round)
+{
     char name[64];
     json_t *cells = json_array();
     for (size_t i = 0; i < sizeof fake_cells / sizeof *fake_cells; i++) {
@@ -253,7 +272,8 @@ static void fake_write_round(const fake *f, int round) {
                               "round", round, "seed", "7", "mode", "lockstep", "cells", cells));
 }
 
-static void fake_write_command_round(const fake *f) {
+static inline void fake_write_command_round(const fake *f)
+{
     fake_write_command_cell(f, "cells/w01.r000.t00.jsonl", 2);
     fake_write_command_cell(f, "cells/w01.r000.t01.jsonl", 1);
     fake_write_json(
@@ -265,7 +285,8 @@ static void fake_write_command_round(const fake *f) {
                   "file", "cells/w01.r000.t01.jsonl"));
 }
 
-static void fake_make(fake *f) {
+static inline void fake_make(fake *f)
+{
     char path[128];
     snprintf(f->path, sizeof f->path, "/tmp/allocbench-test-XXXXXX");
     if (mkdtemp(f->path) == NULL) {
@@ -283,15 +304,47 @@ static void fake_make(fake *f) {
     fake_write_command_round(f);
 }
 
-static int fake_remove_one(const char *path, const struct stat *status, int kind, struct FTW *at) {
+static inline int fake_remove_one(const char *path, const struct stat *status, int kind,
+                                  struct FTW *at)
+{
     (void)status;
     (void)kind;
     (void)at;
     return remove(path);
 }
 
-static void fake_remove(const fake *f) {
+static inline void fake_remove(const fake *f)
+{
     nftw(f->path, fake_remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+/* ---- loaded ---------------------------------------------------------------------------------- */
+
+typedef struct world {
+    fake f;
+    model *m;
+    summary *s;
+} world;
+
+static inline world open_world(const fake *from)
+{
+    char message[512];
+    world w = {.f = *from};
+    fake_make(&w.f);
+    w.m = model_load(w.f.path, message, sizeof message);
+    if (w.m == NULL) {
+        fprintf(stderr, "%s\n", message);
+        exit(1);
+    }
+    w.s = summary_make(w.m);
+    return w;
+}
+
+static inline void close_world(world *w)
+{
+    summary_free(w->s);
+    model_free(w->m);
+    fake_remove(&w->f);
 }
 
 #endif

@@ -1,0 +1,29 @@
+#!/bin/bash
+# One tool a directory: a second is told who holds it.
+. "$(dirname "$0")/common.sh"
+
+first_round() {
+    [ -e here/rounds/w00.r000.json ]
+}
+
+"$ALLOCBENCH" run -t glibc --rounds 200 -o here "$LONG" >first.out 2>first.err &
+first=$!
+await first_round
+tool run -t glibc --rounds 200 -o here "$LONG"
+expect 3
+one_line
+says "another allocbench (pid $first) works in here"
+says "-o"
+kill -0 "$first" || fail "the first has gone"
+
+# To look is allowed.
+tool report here
+expect 0
+kill -INT "$first"
+status=0
+wait "$first" || status=$?
+expect 130
+
+# The lock goes with its holder.
+tool run -t glibc --rounds 1 -o here "$LONG"
+expect 0

@@ -1,0 +1,73 @@
+#!/bin/bash
+# SIGKILL in mid-matrix: finished rounds are kept as they are, the interrupted one is run whole, and
+# nothing of the killed run lives on.
+. "$(dirname "$0")/common.sh"
+needs_jemalloc
+
+has_round_and_part() {
+    [ -e "$1/rounds/w00.r000.json" ] && [ -n "$(find "$1/cells" -name '*.part')" ]
+}
+
+nobody_left() {
+    [ -z "$(survivors)" ]
+}
+
+# Name, inode, time and content of the rounds that are finished, and of their cells.
+fingerprint() {
+    local round
+    for round in $(cd "$1/rounds" && ls -- *.json); do
+        find "$1/rounds/$round" "$1"/cells/"${round%.json}".* -printf '%p %i %T@\n' |
+            grep -v -e '\.part' | sort
+        cat "$1/rounds/$round" "$1"/cells/"${round%.json}".*.jsonl | sha256sum
+    done
+}
+
+# kill_and_resume NAME ROUNDS ARMS ARGS...
+kill_and_resume() {
+    local name=$1 rounds=$2 arms=$3
+    shift 3
+    tool_start run --rounds "$rounds" -o "$name" "$@"
+    await has_round_and_part "$name"
+    kill -KILL "$running"
+    tool_end
+    expect 137
+    # Its cells end by themselves.
+    left=40
+    until nobody_left; do
+        left=$((left - 1))
+        [ "$left" -gt 0 ] || fail "still there after 2 s: $(survivors)"
+        sleep 0.05
+    done
+    finished=$(find "$name/rounds" -name '*.json' | wc -l)
+    [ "$finished" -ge 1 ] && [ "$finished" -lt "$rounds" ] || fail "$finished rounds are finished"
+    fingerprint "$name" >before
+
+    # What died is shown as such, and not taken for a cell.
+    tool report "$name"
+    expect 0
+    shows "$finished of $rounds rounds"
+    shows "died and left cells/"
+
+    tool run --rounds "$rounds" -o "$name" "$@"
+    expect 0
+    says "$finished of $rounds rounds are there already and are kept"
+    fingerprint "$name" | head -n "$(wc -l <before)" | diff before - ||
+        fail "finished rounds were touched"
+    py "$name" "$rounds" "$arms" <<'PY'
+from cells import *
+check_whole(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+check([one["round"] for one in rounds(sys.argv[1])] == list(range(int(sys.argv[2]))), "the rounds")
+PY
+    shows "$rounds rounds"
+
+    # All is there: nothing is run, the table is the same.
+    cp out whole
+    fingerprint "$name" >before
+    tool run --rounds "$rounds" -o "$name" "$@"
+    expect 0
+    cmp out whole || fail "another table"
+    fingerprint "$name" | diff before - || fail "a finished matrix was touched"
+}
+
+kill_and_resume tape 4 4 -t glibc -t jemalloc "$LONG"
+kill_and_resume command 4 3 -t glibc -t jemalloc -- sh -c 'sleep 0.15; sleep 0.15'

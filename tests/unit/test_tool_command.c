@@ -1,0 +1,639 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tool/command.h"
+#include "tool/program.h"
+#include "tool/records.h"
+#include "tool/util.h"
+
+/* The probe's path: from the environment, or else from the build - but not of a sanitizer's build: its
+ * runtime does not let itself be preloaded into a shell. Without a probe all is skipped. */
+#if !defined(ALLOCBENCH_TEST_PROBE) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define BUILT_PROBE NULL
+#else
+#define BUILT_PROBE ALLOCBENCH_TEST_PROBE
+#endif
+
+static const char *probe;
+static spawner *shared;
+static char folder[64];
+static target libc_target;
+static command_result result;
+static model_cell cell;
+
+static int set_up(void **state)
+{
+    (void)state;
+    if (probe == NULL)
+        return 0;
+    snprintf(folder, sizeof folder, "/tmp/allocbench-command-XXXXXX");
+    return mkdtemp(folder) == NULL || chdir(folder) != 0;
+}
+
+static size_t count_files(void)
+{
+    DIR *dir = opendir(folder);
+    const struct dirent *entry;
+    size_t count = 0;
+
+    while ((entry = readdir(dir)) != NULL)
+        count += entry->d_name[0] != '.';
+    closedir(dir);
+    return count;
+}
+
+static void forget(void)
+{
+    free(result.reason);
+    memset(&result, 0, sizeof result);
+    records_clear(&cell);
+}
+
+static int tear_down(void **state)
+{
+    DIR *dir;
+    const struct dirent *entry;
+
+    (void)state;
+    forget();
+    if (probe == NULL)
+        return 0;
+    dir = opendir(folder);
+    while ((entry = readdir(dir)) != NULL)
+        (void)unlinkat(dirfd(dir), entry->d_name, 0);
+    closedir(dir);
+    return chdir("/") != 0 || rmdir(folder) != 0;
+}
+
+/* Measures a command under t; change (may be NULL) changes the options before. */
+static void measure_under(const target *t, const char *const *argv,
+                          void (*change)(command_options *options))
+{
+    char **envp;
+    launch how = {0};
+    command_options options = {0};
+
+    if (probe == NULL)
+        skip();
+    forget();
+    envp = target_environment(t, false, NULL, 0);
+    how.argv = (char **)(uintptr_t)argv;
+    how.envp = envp;
+    target_launch(t, &how);
+    options.spawner = shared;
+    options.how = &how;
+    options.target = t;
+    options.probe = probe;
+    options.file = "cell.jsonl"; /* relative, on purpose */
+    options.output = "cell.out";
+    options.errors = "cell.err";
+    options.timeout_ms = 30000;
+    if (change != NULL)
+        change(&options);
+    command_measure(&options, &result);
+    target_environment_free(envp);
+}
+
+static void measure(const char *const *argv)
+{
+    measure_under(&libc_target, argv, NULL);
+}
+
+static void measure_shell(const char *script)
+{
+    measure((const char *[]){"sh", "-c", script, NULL});
+}
+
+/* The cell is whole, nothing else is left but the output, and it can be read back. */
+static void assert_done(void)
+{
+    char message[512];
+
+    if (result.state != COMMAND_DONE)
+        fail_msg("state %d: %s", (int)result.state, result.reason);
+    assert_null(result.reason);
+    assert_int_equal(count_files(), 3);
+    records_clear(&cell);
+    if (!records_read(folder, "cell.jsonl", &cell, message, sizeof message))
+        fail_msg("%s", message);
+}
+
+static void assert_not_done(command_state state, const char *reason)
+{
+    if (result.state != state)
+        fail_msg("state %d: %s", (int)result.state,
+                 result.reason == NULL ? "(no reason)" : result.reason);
+    if (strstr(result.reason, reason) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", result.reason, reason);
+    assert_null(strchr(result.reason, '\n'));
+    assert_int_equal(access("cell.jsonl", F_OK), -1);
+    assert_int_equal(access("cell.jsonl.part", F_OK), -1);
+}
+
+static double metric(const char *name)
+{
+    const model_metric *found = model_cell_metric(&cell, name);
+
+    if (found == NULL)
+        fail_msg("no metric %s", name);
+    return found->value;
+}
+
+static void assert_warned(const char *text)
+{
+    for (size_t at = 0; at < cell.warnings_count; at++)
+        if (strstr(cell.warnings[at], text) != NULL)
+            return;
+    fail_msg("no warning says \"%s\"", text);
+}
+
+/* ---- what is measured ------------------------------------------------------------------------ */
+
+static void a_command_becomes_a_whole_cell(void **state)
+{
+    char *text;
+
+    (void)state;
+    measure_shell("echo out; echo err >&2; sleep 0.2");
+    assert_done();
+    assert_int_equal(result.exit_status, 0);
+    assert_true(result.has_end);
+    assert_true(metric("wall_ns") >= 200000000.0);
+    assert_true(metric("wall_ns") == (double)result.wall_ns);
+    assert_true(metric("cpu_ns") == metric("user_ns") + metric("system_ns"));
+    assert_true(metric("peak_rss_bytes") >= metric("rss_floor_bytes") * 0.9);
+    assert_true(metric("rss_floor_bytes") > 100000.0);
+    assert_true(metric("minor_faults") > 0.0);
+    assert_true(metric("hwm_bytes") > 0.0); /* the probe reports it at each exit */
+    assert_true(metric("images_reported") == 2.0);
+    assert_true(metric("exit_status") == 0.0);
+    assert_true(metric("output_bytes") == 8.0);
+    assert_string_equal(cell.identity.family, "glibc");
+    assert_non_null(strstr(cell.identity.file, "libc.so"));
+    assert_true(cell.readings_count > 0);
+    for (size_t at = 0; at < cell.readings_count; at++)
+        assert_true(cell.readings[at].time_ns <= result.wall_ns);
+    text = util_read_file("cell.out", 100, NULL);
+    assert_string_equal(text, "out\n");
+    free(text);
+    text = util_read_file("cell.err", 100, NULL);
+    assert_string_equal(text, "err\n");
+    free(text);
+}
+
+static void the_manifest_says_what_ran_and_how(void **state)
+{
+    target t = {0};
+    char message[256], *text;
+
+    (void)state;
+    assert_true(target_parse("glibc-arena2", &t, message, sizeof message));
+    measure_under(&t, (const char *[]){"sh", "-c", "exit 0", "\xff quoted\"", NULL}, NULL);
+    assert_done();
+    text = util_read_file("cell.jsonl", 1 << 20, NULL);
+    assert_non_null(strstr(text, "\"kind\":\"command\""));
+    assert_non_null(strstr(text, "\"command\":[\"sh\",\"-c\",\"exit 0\",\"? quoted\\\"\"]"));
+    assert_non_null(strstr(text, "\"MALLOC_ARENA_MAX\":\"2\""));
+    assert_non_null(strstr(text, "\"name\":\"glibc-arena2\""));
+    assert_non_null(strstr(text, "\"LD_PRELOAD\":\"/"));
+    free(text);
+    target_clear(&t);
+}
+
+static void a_tree_of_processes_is_watched(void **state)
+{
+    (void)state;
+    measure_shell("for i in 1 2 3; do (sleep 0.5; :) & done; wait");
+    assert_done();
+    assert_true(metric("processes_seen") >= 4.0);
+    assert_true(metric("peak_tree_rss_bytes") > metric("peak_rss_bytes"));
+    assert_true(metric("peak_tree_pss_bytes") < metric("peak_tree_rss_bytes"));
+    assert_true(metric("images_reported") == 4.0); /* the shell and three sleeps: forks are none */
+}
+
+static void what_it_leaves_behind_is_killed_and_said(void **state)
+{
+    (void)state;
+    measure_shell("(setsid sleep 100 &) ; exit 0");
+    assert_done();
+    assert_warned("1 processes outlived the command and were killed: sleep (");
+}
+
+/* ---- identity -------------------------------------------------------------------------------- */
+
+static void wrappers_and_a_re_exec_are_proven_inside(void **state)
+{
+    (void)state;
+    measure((const char *[]){"env", "MARK=1", "sh", "-c", "exec sh -c 'exec sh -c true'", NULL});
+    assert_done();
+    assert_true(metric("images_reported") == 4.0);
+}
+
+static void a_program_that_closes_descriptors_and_moves_is_proven(void **state)
+{
+    (void)state;
+    measure((const char *[]){"/usr/bin/env", "-C", "/", "bash", "-c",
+                             "for fd in {3..250}; do eval \"exec $fd>&-\"; done; exec sh -c true",
+                             NULL});
+    assert_done();
+    assert_true(metric("images_reported") == 3.0);
+}
+
+static void an_emptied_environment_is_refused(void **state)
+{
+    (void)state;
+    measure_shell("env -i /bin/sh -c '/bin/sleep 1; :'");
+    assert_not_done(COMMAND_REFUSED, "did not report who serves its malloc: its environment was "
+                                     "emptied");
+    assert_non_null(strstr(result.reason, "(pid "));
+}
+
+static const char *static_program(void)
+{
+    static program p;
+
+    program_clear(&p);
+    program_inspect("busybox", &p);
+    if (p.state != PROGRAM_UNREACHED || strstr(p.reason, "is static") == NULL)
+        skip();
+    return p.path;
+}
+
+static void a_static_child_is_refused(void **state)
+{
+    char *script = xasprintf("%s sleep 1; :", static_program());
+
+    (void)state;
+    measure_shell(script);
+    free(script);
+    assert_not_done(COMMAND_REFUSED, "is static: a preloaded allocator cannot reach it");
+    assert_non_null(strstr(result.reason, "busybox (pid "));
+}
+
+static void allow_unreached(command_options *options)
+{
+    options->unreached = true;
+}
+
+static void a_static_command_is_measured_from_outside_when_allowed(void **state)
+{
+    const char *const argv[] = {static_program(), "sleep", "0.3", NULL};
+
+    (void)state;
+    measure(argv);
+    assert_not_done(COMMAND_REFUSED, "did not report");
+    measure_under(&libc_target, argv, allow_unreached);
+    assert_done();
+    assert_true(metric("wall_ns") >= 300000000.0);
+    assert_true(metric("images_reported") == 0.0);
+    assert_warned("1 images are not proven; the first: ");
+}
+
+static bool parse_jemalloc(target *t)
+{
+    char message[256];
+
+    memset(t, 0, sizeof *t);
+    return target_parse("jemalloc", t, message, sizeof message) && t->missing == NULL;
+}
+
+static void a_preloaded_allocator_is_proven(void **state)
+{
+    target t;
+
+    (void)state;
+    if (!parse_jemalloc(&t))
+        skip();
+    measure_under(&t, (const char *[]){"sh", "-c", "sh -c true; sleep 0.1", NULL}, NULL);
+    assert_done();
+    assert_string_equal(cell.identity.family, "jemalloc");
+    assert_string_equal(cell.identity.file, t.library);
+    target_clear(&t);
+}
+
+static void a_child_that_drops_the_allocator_is_refused(void **state)
+{
+    target t;
+    char *script;
+
+    (void)state;
+    if (!parse_jemalloc(&t))
+        skip();
+    script = xasprintf("LD_PRELOAD=%s sh -c true", probe == NULL ? "" : probe);
+    measure_under(&t, (const char *[]){"sh", "-c", script, NULL}, NULL);
+    assert_not_done(COMMAND_REFUSED, "malloc is served by ");
+    assert_non_null(strstr(result.reason, "libc.so.6 (glibc"));
+    assert_non_null(strstr(result.reason, "not by "));
+    assert_non_null(strstr(result.reason, t.library));
+    free(script);
+    target_clear(&t);
+}
+
+static void garbage_from_the_command_is_named_by_line(void **state)
+{
+    (void)state;
+    measure_shell("echo garbage >>\"${ALLOCBENCH_PROBE#*:*:*:}\"");
+    assert_not_done(COMMAND_REFUSED, "/cell.jsonl.probe:2:");
+    assert_int_equal(access("cell.jsonl.probe", F_OK), 0); /* to look at */
+}
+
+/* ---- failures -------------------------------------------------------------------------------- */
+
+static void a_command_that_cannot_run_says_why(void **state)
+{
+    (void)state;
+    measure((const char *[]){"/no/such/program", NULL});
+    assert_not_done(COMMAND_FAILED, "cannot run /no/such/program: No such file or directory");
+    assert_false(result.has_end);
+}
+
+static void ignore_failure(command_options *options)
+{
+    options->ignore_failure = true;
+}
+
+static void a_failing_command_fails_the_cell(void **state)
+{
+    const char *const argv[] = {"sh", "-c",
+                                "echo first >&2; printf 'no\\033 luck\\n\\n' >&2; exit 3", NULL};
+
+    (void)state;
+    measure(argv);
+    assert_not_done(COMMAND_FAILED, "exited with status 3; its last words: no? luck");
+    assert_int_equal(result.exit_status, 3);
+    assert_true(result.has_end);
+    measure_under(&libc_target, argv, ignore_failure);
+    assert_done();
+    assert_true(metric("exit_status") == 3.0);
+    assert_warned("exited with status 3");
+}
+
+static void a_killed_command_names_the_signal(void **state)
+{
+    (void)state;
+    measure_shell("kill -SEGV $$");
+    assert_not_done(COMMAND_FAILED, "killed by SIGSEGV");
+    assert_int_equal(result.exit_status, 128 + SIGSEGV);
+}
+
+static void short_timeout(command_options *options)
+{
+    options->timeout_ms = 200;
+}
+
+static void a_hanging_command_is_killed_with_all_it_made(void **state)
+{
+    char *text;
+    pid_t pid;
+
+    (void)state;
+    measure_under(&libc_target,
+                  (const char *[]){"sh", "-c",
+                                   "trap '' TERM INT HUP; setsid sleep 100 & echo $!; sleep 100",
+                                   NULL},
+                  short_timeout);
+    assert_not_done(COMMAND_FAILED, "hung: no end after 0.2 s");
+    text = util_read_file("cell.out", 100, NULL);
+    pid = (pid_t)atoi(text);
+    assert_true(pid > 1);
+    assert_int_equal(kill(pid, 0), -1);
+    free(text);
+}
+
+static volatile sig_atomic_t stop;
+
+static void stop_at_first_look(uint64_t elapsed_ns, void *user)
+{
+    (void)elapsed_ns;
+    ++*(int *)user;
+    stop = 1;
+}
+
+static int looks;
+
+static void stop_soon(command_options *options)
+{
+    looks = 0;
+    stop = 0;
+    options->stop = &stop;
+    options->tick = stop_at_first_look;
+    options->user = &looks;
+}
+
+static void a_stopped_command_is_killed_and_no_failure(void **state)
+{
+    (void)state;
+    measure_under(&libc_target, (const char *[]){"sleep", "100", NULL}, stop_soon);
+    assert_not_done(COMMAND_STOPPED, "stopped");
+    assert_int_equal(looks, 1);
+}
+
+static void a_folder_that_is_not_there(command_options *options)
+{
+    options->file = "/no/such/folder/cell.jsonl";
+}
+
+static void a_cell_that_cannot_be_created_is_one_line(void **state)
+{
+    (void)state;
+    measure_under(&libc_target, (const char *[]){"true", NULL}, a_folder_that_is_not_there);
+    assert_not_done(COMMAND_FAILED, "cannot create /no/such/folder/cell.jsonl.part: No such file");
+}
+
+static void a_full_disk_marks_the_cell(void **state)
+{
+    const struct rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY}, small = {100, RLIM_INFINITY};
+
+    (void)state;
+    if (probe == NULL)
+        skip();
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0); /* of the tool: the command has its own */
+    measure((const char *[]){"true", NULL});
+    setrlimit(RLIMIT_FSIZE, &unlimited);
+    assert_not_done(COMMAND_FAILED, "cell.jsonl.part: File too large");
+}
+
+/* ---- out of memory --------------------------------------------------------------------------- */
+
+static bool put(const char *group, const char *name, const char *text)
+{
+    char *path = xasprintf("%s/%s", group, name);
+    const int fd = open(path, O_WRONLY | O_CLOEXEC);
+    const bool written = fd >= 0 && util_write_all(fd, text, strlen(text));
+
+    if (fd >= 0)
+        close(fd);
+    free(path);
+    return written;
+}
+
+/* A memory control group below our own, with 64 MiB and no swap. NULL: none can be made here. */
+static char *make_group(void)
+{
+    char *text = util_read_file("/proc/self/cgroup", 1 << 16, NULL);
+    const char *first = text == NULL ? NULL : strstr(text, ":memory:/");
+    const char *second = text == NULL ? NULL : strstr(text, "0::/");
+    char *group = NULL;
+    bool made = false;
+
+    if (first != NULL)
+        group = xasprintf("/sys/fs/cgroup/memory%.*s/allocbench-%ld", (int)strcspn(first + 8, "\n"),
+                          first + 8, (long)getpid());
+    else if (second != NULL)
+        group = xasprintf("/sys/fs/cgroup%.*s/allocbench-%ld", (int)strcspn(second + 3, "\n"),
+                          second + 3, (long)getpid());
+    if (group != NULL && mkdir(group, 0755) == 0) {
+        made = first != NULL
+                   ? put(group, "memory.limit_in_bytes", "67108864") &&
+                         put(group, "memory.swappiness", "0")
+                   : put(group, "memory.max", "67108864") && put(group, "memory.swap.max", "0");
+        if (!made)
+            rmdir(group);
+    }
+    free(text);
+    if (made)
+        return group;
+    free(group);
+    return NULL;
+}
+
+static void a_command_out_of_memory_is_told_from_a_killed_one(void **state)
+{
+    char *group, reason[512] = "";
+    int ends[2];
+    pid_t pid;
+
+    (void)state;
+    if (probe == NULL || (group = make_group()) == NULL)
+        skip();
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    pid = fork();
+    if (pid == 0) { /* the tool, inside the group */
+        if (put(group, "cgroup.procs", "0") && (shared = spawner_start()) != NULL) {
+            measure((const char *[]){"tail", "/dev/zero", NULL});
+            if (result.reason != NULL)
+                util_write_all(ends[1], result.reason, strlen(result.reason));
+            spawner_destroy(shared);
+        }
+        _exit(0);
+    }
+    close(ends[1]);
+    assert_true(util_read_all(ends[0], reason, sizeof reason - 1) >= 0);
+    close(ends[0]);
+    waitpid(pid, NULL, 0);
+    rmdir(group);
+    free(group);
+    assert_string_equal(reason, "killed by SIGKILL - out of memory: the cgroup counts 1 oom kill");
+}
+
+/* ---- harnesses ------------------------------------------------------------------------------- */
+
+#define MANIFEST "printf '{\"record\":\"manifest\",\"schema\":1,\"nonce\":\"%s\"}\\n' "
+#define METRIC(name)                                                                               \
+    "printf '{\"record\":\"metric\",\"name\":\"" name "\",\"unit\":\"ns\",\"direction\":"          \
+    "\"higher\",\"value\":%s}\\n' $ALLOCBENCH_SEED; "
+#define END "printf '{\"record\":\"end\"}\\n'; "
+
+static void seed_42(command_options *options)
+{
+    options->seed = 42;
+}
+
+static void measure_harness(const char *script)
+{
+    char *whole = xasprintf("{ %s } >\"$ALLOCBENCH_RESULT\"", script);
+
+    measure_under(&libc_target, (const char *[]){"sh", "-c", whole, NULL}, seed_42);
+    free(whole);
+    assert_done();
+}
+
+static void a_harness_adds_its_metrics(void **state)
+{
+    (void)state;
+    measure_harness(MANIFEST "$ALLOCBENCH_NONCE; " METRIC("requests") METRIC("wall_ns") END);
+    assert_true(metric("requests") == 42.0);
+    assert_int_equal(model_cell_metric(&cell, "requests")->direction, ABENCH_DIRECTION_HIGHER);
+    assert_true(metric("harness_wall_ns") == 42.0);
+    assert_true(metric("wall_ns") == (double)result.wall_ns);
+    for (size_t at = 0; at < cell.warnings_count; at++)
+        assert_null(strstr(cell.warnings[at], "harness"));
+}
+
+static void a_harness_that_died_is_a_warning(void **state)
+{
+    (void)state;
+    measure_harness(MANIFEST "$ALLOCBENCH_NONCE; " METRIC("requests"));
+    assert_null(model_cell_metric(&cell, "requests"));
+    assert_warned("the harness's result is not whole");
+}
+
+static void a_result_of_another_run_is_a_warning(void **state)
+{
+    (void)state;
+    measure_harness(MANIFEST "other; " METRIC("requests") END);
+    assert_null(model_cell_metric(&cell, "requests"));
+    assert_warned("its nonce is not ALLOCBENCH_NONCE");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_command_becomes_a_whole_cell),
+        TEST(the_manifest_says_what_ran_and_how),
+        TEST(a_tree_of_processes_is_watched),
+        TEST(what_it_leaves_behind_is_killed_and_said),
+        TEST(wrappers_and_a_re_exec_are_proven_inside),
+        TEST(a_program_that_closes_descriptors_and_moves_is_proven),
+        TEST(an_emptied_environment_is_refused),
+        TEST(a_static_child_is_refused),
+        TEST(a_static_command_is_measured_from_outside_when_allowed),
+        TEST(a_preloaded_allocator_is_proven),
+        TEST(a_child_that_drops_the_allocator_is_refused),
+        TEST(garbage_from_the_command_is_named_by_line),
+        TEST(a_command_that_cannot_run_says_why),
+        TEST(a_failing_command_fails_the_cell),
+        TEST(a_killed_command_names_the_signal),
+        TEST(a_hanging_command_is_killed_with_all_it_made),
+        TEST(a_stopped_command_is_killed_and_no_failure),
+        TEST(a_cell_that_cannot_be_created_is_one_line),
+        TEST(a_full_disk_marks_the_cell),
+        TEST(a_command_out_of_memory_is_told_from_a_killed_one),
+        TEST(a_harness_adds_its_metrics),
+        TEST(a_harness_that_died_is_a_warning),
+        TEST(a_result_of_another_run_is_a_warning),
+    };
+    char message[256];
+    int failed;
+
+    alarm(100); /* a test that hangs is a failure */
+    probe = getenv("ALLOCBENCH_TEST_PROBE");
+    if (probe == NULL)
+        probe = BUILT_PROBE;
+    shared = spawner_start();
+    if (shared == NULL || !target_parse("glibc", &libc_target, message, sizeof message))
+        return 99;
+    failed = cmocka_run_group_tests_name("tool_command", tests, NULL, NULL);
+    spawner_destroy(shared);
+    target_clear(&libc_target);
+    return failed;
+}
