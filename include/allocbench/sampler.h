@@ -16,9 +16,9 @@ extern "C" {
 
 /* Tiers, or-ed. */
 #define ABENCH_TIER_STATM  1u /* size, rss, shared */
-#define ABENCH_TIER_STATUS 2u /* rss_anon, rss_file, rss_shmem, hwm, swap, threads */
+#define ABENCH_TIER_STATUS 2u /* rss_anon, rss_file, rss_shmem, hwm, swap */
 #define ABENCH_TIER_ROLLUP 4u /* pss, private, lazyfree, huge pages */
-#define ABENCH_TIER_FAULTS 8u /* minor and major faults, context switches */
+#define ABENCH_TIER_FAULTS 8u /* minor and major faults */
 
 /* Bits of abench_memory.valid, one a field: a field that could not be read is absent, not 0. */
 #define ABENCH_MEMORY_SIZE          0x0001u
@@ -85,7 +85,7 @@ ABENCH_API void abench_memory_field_init(abench_memory_field *field);
 /* Field index; ABENCH_ERROR_NOT_FOUND beyond the last. Any thread. */
 ABENCH_API abench_status abench_memory_field_at(uint32_t index, abench_memory_field *out);
 
-/* Reads the tiers of process pid (0: this one) once, by opening the files; 3-5 times the cost of a
+/* Reads the tiers of process pid (0: this one) once, by opening the files; about six times the cost of a
  * reader that keeps them open. ABENCH_ERROR_NOT_FOUND: no such process (any more); a tier that
  * cannot be read leaves its fields invalid. Any thread; the dear tier blocks the process's mmap. */
 ABENCH_API abench_status abench_memory_read(int32_t pid, uint32_t tiers, abench_memory *out);
@@ -93,7 +93,8 @@ ABENCH_API abench_status abench_memory_read(int32_t pid, uint32_t tiers, abench_
 /* Keeps the files of one process open. */
 typedef struct abench_memory_reader abench_memory_reader;
 
-/* pid 0: this process. ABENCH_ERROR_NOT_FOUND, _MEMORY. Any thread. */
+/* pid 0: this process (a forked child's reader still reads the parent). ABENCH_ERROR_ARGUMENT,
+ * _NOT_FOUND, _MEMORY, _SYSTEM (no descriptor is left). Any thread. */
 ABENCH_API abench_status abench_memory_reader_create(int32_t pid, abench_memory_reader **out);
 /* One thread per object. */
 ABENCH_API abench_status abench_memory_reader_read(abench_memory_reader *reader, uint32_t tiers,
@@ -108,8 +109,8 @@ typedef struct abench_sampler_options {
     uint32_t struct_size;
     uint32_t tiers;     /* 0: STATM | FAULTS; ROLLUP is refused here */
     uint32_t period_us; /* 0: 10000; at least 1000 */
-    uint32_t capacity;  /* readings kept; when full, every second one is dropped and the period
-                           doubles; 0: 8192 */
+    uint32_t capacity;  /* readings kept, rounded up to even, at most 1048576; when full, every
+                           second one is dropped and the period doubles; 0: 8192 */
     const abench_memory_hooks *hooks;
 } abench_sampler_options;
 
@@ -125,9 +126,10 @@ ABENCH_API abench_status abench_sampler_create(const abench_sampler_options *opt
                                                abench_sampler **out);
 /* Begins, or goes on after a stop. The timeline's clock runs only between start and stop, so a run
  * that waits for its turn has no gap in it. Returns when the thread is awake; allocates nothing.
- * One thread per object. */
+ * ABENCH_ERROR_STATE: it runs already, or this is a forked child. One thread per object. */
 ABENCH_API abench_status abench_sampler_start(abench_sampler *sampler);
-/* Pauses; returns when no reading is under way. One thread per object. */
+/* Pauses; returns when no reading is under way. ABENCH_ERROR_STATE: it does not run, or this is a
+ * forked child. One thread per object. */
 ABENCH_API abench_status abench_sampler_stop(abench_sampler *sampler);
 /* The timeline's clock now: nanoseconds between starts and stops so far. Any thread. */
 ABENCH_API uint64_t abench_sampler_time_ns(const abench_sampler *sampler);
@@ -135,7 +137,8 @@ ABENCH_API uint64_t abench_sampler_time_ns(const abench_sampler *sampler);
 ABENCH_API uint32_t abench_sampler_count(const abench_sampler *sampler);
 /* Deadlines that were missed by a whole period or more. One thread per object. */
 ABENCH_API uint64_t abench_sampler_missed(const abench_sampler *sampler);
-/* Reading index; ABENCH_ERROR_NOT_FOUND beyond the last. While stopped. One thread per object. */
+/* Reading index; ABENCH_ERROR_NOT_FOUND beyond the last, ABENCH_ERROR_STATE while it runs. One
+ * thread per object. */
 ABENCH_API abench_status abench_sampler_at(const abench_sampler *sampler, uint32_t index,
                                            abench_memory *out);
 /* Ends and joins the thread. accepts NULL. One thread per object. */

@@ -23,8 +23,8 @@ void abench__unmap(const abench_memory_hooks *hooks, void *memory, uint64_t byte
 void *abench__regrow(const abench_memory_hooks *hooks, void *memory, uint64_t bytes,
                      uint64_t new_bytes);
 
-/* Copies *hooks into *copy (accepts NULL: no hooks) and returns copy when there is something in it,
- * else NULL. ABENCH_ERROR_ARGUMENT when only one of map and unmap is set. */
+/* Copies *hooks into *copy; accepts hooks NULL: copy->map is NULL then, which means mmap everywhere
+ * here. ABENCH_ERROR_ARGUMENT when only one of map and unmap is set. */
 abench_status abench__hooks_copy(const abench_memory_hooks *hooks, abench_memory_hooks *copy);
 
 /* Hands bytes out of one block, 64-byte aligned; there is no free. */

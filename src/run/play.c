@@ -105,13 +105,15 @@ static int32_t on_slice(const abench_slice *slice, void *user) {
 
 /* ---- the play -------------------------------------------------------------------------------- */
 
-/* No phase has more slices than its operations allow, and each has at least one. */
+/* A slice is made of whole cuts, and each phase has at least one. */
 static abench_status make_room_for_slices(abench_run *run, const abench_tape *tape) {
+    const uint64_t asked = run->options.slice_operations;
+    const uint64_t least = asked < ABENCH_TAPE_CUT ? ABENCH_TAPE_CUT : asked;
     abench_phase info = ABENCH_PHASE_INIT;
 
     run->slices_capacity = 0;
     for (uint32_t at = 0; abench_tape_phase_at(tape, at, &info) == ABENCH_OK; at++)
-        run->slices_capacity += info.operations / run->options.slice_operations + 2;
+        run->slices_capacity += info.operations / least + 2;
     run->slices_bytes = run->slices_capacity * sizeof(abench_slice);
     run->slices = abench__map(&run->hooks, run->slices_bytes, 1);
     return run->slices == NULL ? abench__fail(&run->error, ABENCH_ERROR_MEMORY, "no memory")

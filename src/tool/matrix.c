@@ -1,6 +1,7 @@
 #include "tool/matrix.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,6 +16,8 @@
 #include "tool/progress.h"
 #include "tool/single.h"
 #include "tool/util.h"
+
+#define ROOM_BYTES (4 << 20) /* more than a cell takes */
 
 volatile sig_atomic_t matrix_interrupted;
 
@@ -146,8 +149,38 @@ static void report_failures(const matrix *m, size_t workload, uint32_t round, co
     }
 }
 
+static bool has_failed(const arm *arms, size_t count)
+{
+    for (size_t at = 0; at < count; at++)
+        if (arms[at].reason != NULL)
+            return true;
+    return false;
+}
+
+/* Whether the result directory takes more, asked when a cell has failed: of a full disk, or a quota
+ * that is used up, the machine is to blame and not the target. */
+static bool has_room(const matrix *m, char *message, size_t message_size)
+{
+    char *path = matrix_path(m, "cells", "room", ".tmp");
+    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    int error = fd < 0 ? errno : posix_fallocate(fd, 0, ROOM_BYTES);
+
+    if (fd >= 0)
+        close(fd);
+    unlink(path);
+    free(path);
+    if (error != ENOSPC && error != EDQUOT)
+        return true;
+    snprintf(message, message_size,
+             "%s: a cell failed and there is no room left for it (%s): its round is not kept; make "
+             "room, then the same command goes on",
+             m->directory, strerror(error));
+    return false;
+}
+
 static bool run_round(matrix *m, size_t workload, uint32_t round, char *message,
-                      size_t message_size) {
+                      size_t message_size)
+{
     size_t count;
     arm *arms = make_arms(m, workload, round, &count);
     const char *mode = "sequential";
@@ -158,7 +191,9 @@ static bool run_round(matrix *m, size_t workload, uint32_t round, char *message,
         mode = lockstep_round(m, workload, round, arms, count);
     else
         single_round(m, workload, round, arms, count);
-    if (matrix_interrupted) {
+    if (!matrix_interrupted && has_failed(arms, count))
+        good = has_room(m, message, message_size);
+    if (matrix_interrupted || !good) {
         remove_remains(m, arms, count);
     } else {
         report_failures(m, workload, round, arms, count);

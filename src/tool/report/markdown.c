@@ -184,7 +184,7 @@ static void put_workload(const summary *s, size_t workload, const char *chart, F
     char *sentence;
     fputs("\n## ", out);
     format_markdown(out, w->label);
-    fprintf(out, "\n\n%s, %zu of %" PRIu32 " rounds %s%s%s.\n",
+    fprintf(out, "\n\n%s, %zu of %" PRIu32 " rounds%s%s%s.\n",
             w->is_command ? "A command" : "A tape", v->rounds, s->m->rounds, view_mode(v),
             v->held[0] != '\0' ? ", " : "", v->held);
     if (v->rounds == 0)

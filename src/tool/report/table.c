@@ -271,7 +271,7 @@ static void put_title(const layout *l)
             workload->is_command ? "command" : "tape");
     if (l->v->rounds < m->rounds)
         fprintf(l->out, "%zu of ", l->v->rounds);
-    fprintf(l->out, "%u round%s %s, seed %llu%s%s)\n", m->rounds, m->rounds == 1 ? "" : "s",
+    fprintf(l->out, "%u round%s%s, seed %llu%s%s)\n", m->rounds, m->rounds == 1 ? "" : "s",
             view_mode(l->v), (unsigned long long)m->seed, l->v->held[0] != '\0' ? ", " : "",
             l->v->held);
     free(label);

@@ -250,7 +250,9 @@ const char *view_mode(const view *v)
         cells++;
         lockstep += m->cells[i].in_lockstep;
     }
+    if (cells == 0)
+        return "";
     if (lockstep == 0)
-        return "one cell after the other";
-    return lockstep == cells ? "in lockstep" : "partly in lockstep";
+        return " one cell after the other";
+    return lockstep == cells ? " in lockstep" : " partly in lockstep";
 }

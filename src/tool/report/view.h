@@ -60,8 +60,8 @@ view_cell view_at(const view *v, size_t row, size_t column);
  * The name in it is not escaped. free() it. */
 bool view_share(const view *v, char **sentence);
 
-/* How the rounds of the view's workload were played: "in lockstep", "one cell after the other" or
- * "partly in lockstep". */
+/* How the rounds of the view's workload were played: " in lockstep", " one cell after the other",
+ * " partly in lockstep", or "" when none was: to stand behind "rounds". */
 const char *view_mode(const view *v);
 
 #endif
