@@ -6,7 +6,8 @@
 #include <allocbench/allocbench.h>
 #include <stdio.h>
 
-int main(void) {
+int main(void)
+{
     static const char *const wanted[] = {"time_ns_per_operation", "usable_per_live", "rss_bytes"};
     abench_run_options options = ABENCH_RUN_OPTIONS_INIT;
     abench_identity who = ABENCH_IDENTITY_INIT;

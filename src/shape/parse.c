@@ -16,7 +16,7 @@ typedef struct parser {
 
 static abench_status fail(parser *p, const char *what) {
     return abench__fail_at(p->error, ABENCH_ERROR_SYNTAX, (uint32_t)(p->at - p->spec) + 1,
-                           "size distribution '%s', column %u: %s", p->spec,
+                           "size distribution '%.60s', column %u: %s", p->spec,
                            (uint32_t)(p->at - p->spec) + 1, what);
 }
 
@@ -176,7 +176,7 @@ static abench_status fail_kind(parser *p, size_t length) {
             abench_text_distance(name, kinds[nearest].name))
             nearest = at;
     return abench__fail_at(p->error, ABENCH_ERROR_NOT_FOUND, 1,
-                           "size distribution '%s', column 1: there is no kind '%s'; did you mean "
+                           "size distribution '%.60s', column 1: there is no kind '%s'; did you mean "
                            "'%s:'?",
                            p->spec, name, kinds[nearest].name);
 }

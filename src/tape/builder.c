@@ -26,7 +26,7 @@ typedef struct slot_state {
     uint32_t owner;   /* lane that allocated */
     uint64_t meeting; /* shared: the last one before generation_then */
     uint32_t generation_then;
-    uint32_t reserved;
+    uint32_t toucher; /* shared: 1 + the lane that touched the block since that meeting, or 0 */
 } slot_state;
 
 struct abench_tape_builder {
@@ -308,16 +308,37 @@ static slot_state *begin_slot(abench_tape_builder *b, uint32_t lane, uint32_t sl
                       : b->slots + (uint64_t)lane * summary->local_slots + op->slot;
 }
 
+static void since_meeting(const abench_tape_builder *b, slot_state *state)
+{
+    if (state->meeting == b->meetings)
+        return;
+    state->meeting = b->meetings;
+    state->generation_then = state->generation;
+    state->toucher = 0;
+}
+
+/* Until the lanes meet nothing but its own lane's order says when a touch is done. */
+static abench_status check_touched(abench_tape_builder *b, uint32_t kind, uint32_t lane,
+                                   uint32_t slot, slot_state *state)
+{
+    if (!(slot & ABENCH_SLOT_SHARED))
+        return ABENCH_OK;
+    since_meeting(b, state);
+    if (state->toucher != 0 && state->toucher != lane + 1)
+        return refuse(b, lane, abench_op_name(kind), slot,
+                      "another lane touches the block and may not have done so yet; a barrier is "
+                      "needed between");
+    return ABENCH_OK;
+}
+
 /* A shared slot's generation goes on by one; 16 bits of it must be enough until the lanes meet. */
 static abench_status next_generation(abench_tape_builder *b, uint32_t lane, uint32_t slot,
                                      slot_state *state)
 {
     if (!(slot & ABENCH_SLOT_SHARED))
         return ABENCH_OK;
-    if (state->meeting != b->meetings) {
-        state->meeting = b->meetings;
-        state->generation_then = state->generation;
-    }
+    since_meeting(b, state);
+    state->toucher = 0;
     if (state->generation == UINT32_MAX)
         return refuse(b, lane, "use of", slot, "more than 2^31 blocks pass through it");
     state->generation++;
@@ -429,8 +450,10 @@ abench_status abench_tape_builder_realloc(abench_tape_builder *b, uint32_t lane,
     if (size == 0 || size >= SIZE_LIMIT)
         return refuse(b, lane, "realloc", slot,
                       "a size of 0 (undefined in C23) or of 2^47 or more");
+    status = check_touched(b, op.kind, lane, slot, state);
     /* Freed and made anew in one step: two generations. */
-    status = next_generation(b, lane, slot, state);
+    if (status == ABENCH_OK)
+        status = next_generation(b, lane, slot, state);
     if (status == ABENCH_OK)
         status = next_generation(b, lane, slot, state);
     if (status != ABENCH_OK)
@@ -453,6 +476,9 @@ static abench_status release(abench_tape_builder *b, uint32_t kind, uint32_t lan
         return b->error.status;
     if (!state->live)
         return refuse(b, lane, abench_op_name(kind), slot, "no block lives there");
+    status = check_touched(b, kind, lane, slot, state);
+    if (status != ABENCH_OK)
+        return status;
     op.generation = op.shared ? state->generation : 0;
     op.size = kind == ABENCH_OP_FREE ? 0 : state->size;
     op.empty = state->size == 0;
@@ -462,8 +488,10 @@ static abench_status release(abench_tape_builder *b, uint32_t kind, uint32_t lan
             return status;
         b->tape->summary.cross_lane_frees += state->owner != lane;
         leave(b, state);
-    } else if (!op.empty && b->tape->summary.touch != ABENCH_TOUCH_NOTHING) {
-        state->byte = byte_of(op.slot, state->size);
+    } else {
+        state->toucher = lane + 1;
+        if (!op.empty && b->tape->summary.touch != ABENCH_TOUCH_NOTHING)
+            state->byte = byte_of(op.slot, state->size);
     }
     return append(b, lane, &op);
 }

@@ -293,6 +293,8 @@ void abench__lane_slice(abench__lane *lane)
         for (uint64_t cut = play->first_cut; cut < play->last_cut; cut++) {
             atomic_store_explicit(&lane->cut, cut, memory_order_relaxed);
             abench__wait_skew(lane, cut);
+            if (atomic_load_explicit(&play->abort, memory_order_relaxed))
+                break;
             play_until(lane, words + abench__cut_end(play->tape, cut, lane->index));
         }
         atomic_store_explicit(&lane->cut, UINT64_MAX / 2, memory_order_relaxed);

@@ -349,18 +349,17 @@ static void clear(matrix *m) {
 
 int cmd_run(int argc, char **argv, spawner *s) {
     matrix m = {.spawner = s, .lock = -1};
-    char *words;
+    char *words = join(argv); /* before getopt moves them */
     arguments a;
     int status = arguments_read(argc, argv, &a);
 
+    m.command_line = xasprintf("allocbench %s", words);
+    free(words);
     if (status != -1) {
-        spawner_destroy(s);
+        clear(&m);
         arguments_clear(&a);
         return status;
     }
-    words = join(argv); /* getopt has moved the words: options first */
-    m.command_line = xasprintf("allocbench %s", words);
-    free(words);
     m.directory = xstrdup(a.directory);
     m.seed = a.seed;
     m.rounds = (uint32_t)a.rounds;

@@ -51,7 +51,8 @@ typedef struct cell {
     char message[512];
 } cell;
 
-static bool conclude(cell *c, command_state state, char *reason) {
+static bool conclude(cell *c, command_state state, char *reason)
+{
     c->result->state = state;
     c->result->reason = util_one_line(reason);
     return false;
@@ -59,7 +60,8 @@ static bool conclude(cell *c, command_state state, char *reason) {
 
 /* ---- before ---------------------------------------------------------------------------------- */
 
-static char *absolute(const char *path) {
+static char *absolute(const char *path)
+{
     char *folder, *whole;
 
     if (path[0] == '/')
@@ -70,11 +72,13 @@ static char *absolute(const char *path) {
     return whole;
 }
 
-static int create(const char *path, int flags) {
+static int create(const char *path, int flags)
+{
     return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | flags, 0666);
 }
 
-static bool open_files(cell *c) {
+static bool open_files(cell *c)
+{
     const command_options *options = c->options;
     const char *path = c->part;
     int fd;
@@ -107,7 +111,8 @@ fail:
     return conclude(c, COMMAND_FAILED, xasprintf("cannot create %s: %s", path, strerror(errno)));
 }
 
-static char *make_nonce(void) {
+static char *make_nonce(void)
+{
     uint64_t bits = 0;
 
     if (getrandom(&bits, sizeof bits, 0) != (ssize_t)sizeof bits)
@@ -115,7 +120,8 @@ static char *make_nonce(void) {
     return xasprintf("%016llx", (unsigned long long)bits);
 }
 
-static bool is_variable(const char *entry, const char *name) {
+static bool is_variable(const char *entry, const char *name)
+{
     const size_t length = strlen(name);
 
     return strncmp(entry, name, length) == 0 && entry[length] == '=';
@@ -123,7 +129,8 @@ static bool is_variable(const char *entry, const char *name) {
 
 /* The launch's environment, the probe added behind its LD_PRELOAD, and what probe and harness ask
  * for. */
-static bool build_environment(cell *c) {
+static bool build_environment(cell *c)
+{
     static const char *const ours[] = {"LD_PRELOAD", "ALLOCBENCH_PROBE", "ALLOCBENCH_RESULT",
                                        "ALLOCBENCH_NONCE", "ALLOCBENCH_SEED"};
     const size_t count = sizeof ours / sizeof *ours;
@@ -157,7 +164,8 @@ static bool build_environment(cell *c) {
     return true;
 }
 
-static bool prepare(cell *c) {
+static bool prepare(cell *c)
+{
     const command_options *options = c->options;
 
     c->part_fd = c->probe_fd = c->output_fd = c->errors_fd = -1;
@@ -171,7 +179,8 @@ static bool prepare(cell *c) {
 
 /* ---- while it runs --------------------------------------------------------------------------- */
 
-static bool start(cell *c) {
+static bool start(cell *c)
+{
     launch how = *c->options->how;
 
     how.envp = c->envp;
@@ -189,7 +198,8 @@ static bool start(cell *c) {
     return true;
 }
 
-static bool sleep_until(int fd, uint64_t until_ns) {
+static bool sleep_until(int fd, uint64_t until_ns)
+{
     const uint64_t now_ns = abench_clock_ns();
     const uint64_t rest_ns = until_ns > now_ns ? until_ns - now_ns : 0;
     const struct timespec rest = {(time_t)(rest_ns / 1000000000u), (long)(rest_ns % 1000000000u)};
@@ -199,7 +209,8 @@ static bool sleep_until(int fd, uint64_t until_ns) {
 }
 
 /* Looks at the tree until the command has ended, or must. */
-static bool watch(cell *c) {
+static bool watch(cell *c)
+{
     const command_options *options = c->options;
     const uint64_t timeout_ns =
         options->timeout_ms == 0 ? UINT64_MAX : options->timeout_ms * 1000000u;
@@ -234,7 +245,8 @@ static bool watch(cell *c) {
 /* ---- afterwards ------------------------------------------------------------------------------ */
 
 /* What the command last complained of, for the reason: "; its last words: ...". */
-static char *last_words(const char *path) {
+static char *last_words(const char *path)
+{
     char text[1024];
     const int fd = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     ssize_t got = 0;
@@ -259,17 +271,20 @@ static char *last_words(const char *path) {
     return xasprintf("; its last words: %.200s", line == NULL ? text : line + 1);
 }
 
-static const char *signal_name(int number) {
+static const char *signal_name(int number)
+{
     const char *name = sigabbrev_np(number);
 
     return name == NULL ? "?" : name;
 }
 
-static int32_t exit_status(const spawner_end *end) {
+static int32_t exit_status(const spawner_end *end)
+{
     return WIFSIGNALED(end->status) ? 128 + WTERMSIG(end->status) : WEXITSTATUS(end->status);
 }
 
-static char *describe_failure(const cell *c) {
+static char *describe_failure(const cell *c)
+{
     const char *oom = oom_between(&c->before, &c->after);
     char *words, *reason;
 
@@ -287,7 +302,8 @@ static char *describe_failure(const cell *c) {
     return reason;
 }
 
-static bool check_end(cell *c) {
+static bool check_end(cell *c)
+{
     char *failure;
 
     if (c->stopped)
@@ -308,7 +324,8 @@ static bool check_end(cell *c) {
 }
 
 /* The preloaded library; of a target without one, the C library by the family that preflight found. */
-static bool wanted_provider(cell *c, images_wanted *wanted) {
+static bool wanted_provider(cell *c, images_wanted *wanted)
+{
     const target *t = c->options->target;
     struct stat info;
 
@@ -326,7 +343,8 @@ static bool wanted_provider(cell *c, images_wanted *wanted) {
     return true;
 }
 
-static bool prove(cell *c) {
+static bool prove(cell *c)
+{
     images_wanted wanted;
 
     if (!wanted_provider(c, &wanted))
@@ -347,27 +365,32 @@ static bool prove(cell *c) {
     return true;
 }
 
-static double file_size(int fd) {
+static double file_size(int fd)
+{
     struct stat info;
 
     return fd >= 0 && fstat(fd, &info) == 0 ? (double)info.st_size : 0.0;
 }
 
-static uint64_t peak_hwm(const cell *c) {
+static uint64_t peak_hwm(const cell *c)
+{
     const uint64_t polled = c->tree->peak_hwm_bytes, reported = c->images->peak_hwm_bytes;
 
     return polled > reported ? polled : reported;
 }
 
-static void lower(cell *c, const char *name, const char *unit, uint64_t value) {
+static void lower(cell *c, const char *name, const char *unit, uint64_t value)
+{
     command_record_metric(&c->record, name, unit, ABENCH_DIRECTION_LOWER, (double)value);
 }
 
-static void neutral(cell *c, const char *name, const char *unit, uint64_t value) {
+static void neutral(cell *c, const char *name, const char *unit, uint64_t value)
+{
     command_record_metric(&c->record, name, unit, ABENCH_DIRECTION_NONE, (double)value);
 }
 
-static void add_metrics(cell *c) {
+static void add_metrics(cell *c)
+{
     const spawner_end *end = &c->end;
 
     lower(c, "wall_ns", "ns", c->result->wall_ns);
@@ -395,7 +418,8 @@ static void add_metrics(cell *c) {
 }
 
 /* ru_maxrss comes from counters of which each CPU may hold back a batch of pages. */
-static uint64_t counter_error_bytes(void) {
+static uint64_t counter_error_bytes(void)
+{
     const long cpus = sysconf(_SC_NPROCESSORS_CONF), page = sysconf(_SC_PAGESIZE);
     const uint64_t count = cpus > 0 ? (uint64_t)cpus : 1;
     const uint64_t batch = 2 * count > 32 ? 2 * count : 32;
@@ -403,7 +427,8 @@ static uint64_t counter_error_bytes(void) {
     return batch * count * (page > 0 ? (uint64_t)page : 4096);
 }
 
-static void add_warnings(cell *c) {
+static void add_warnings(cell *c)
+{
     const spawner_end *end = &c->end;
     const uint64_t peak = end->peak_rss_bytes;
     command_record *record = &c->record;
@@ -437,7 +462,8 @@ static void add_warnings(cell *c) {
                             c->verdict.unseen);
 }
 
-static bool write_cell(cell *c) {
+static bool write_cell(cell *c)
+{
     command_record *record = &c->record;
     size_t size;
     char *text;
@@ -466,12 +492,14 @@ static bool write_cell(cell *c) {
     return true;
 }
 
-static void close_file(int fd) {
+static void close_file(int fd)
+{
     if (fd >= 0)
         close(fd);
 }
 
-static void clean_up(cell *c) {
+static void clean_up(cell *c)
+{
     close_file(c->probe_fd);
     close_file(c->output_fd);
     close_file(c->errors_fd);
@@ -494,7 +522,8 @@ static void clean_up(cell *c) {
     free(c->harness_file);
 }
 
-void command_measure(const command_options *options, command_result *result) {
+void command_measure(const command_options *options, command_result *result)
+{
     cell c = {.options = options, .result = result};
 
     memset(result, 0, sizeof *result);

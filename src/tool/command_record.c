@@ -18,7 +18,8 @@
 #define VALUE_MOST   ((size_t)1 << 12) /* likewise of a variable */
 
 void command_record_metric(command_record *record, const char *name, const char *unit,
-                           uint32_t direction, double value) {
+                           uint32_t direction, double value)
+{
     const command_metric metric = {xstrdup(name), xstrdup(unit), direction, value};
 
     record->metrics =
@@ -26,7 +27,8 @@ void command_record_metric(command_record *record, const char *name, const char 
     record->metrics[record->metrics_count++] = metric;
 }
 
-void command_record_warn(command_record *record, const char *format, ...) {
+void command_record_warn(command_record *record, const char *format, ...)
+{
     va_list list;
 
     record->warnings = util_grow(record->warnings, record->warnings_count,
@@ -36,7 +38,8 @@ void command_record_warn(command_record *record, const char *format, ...) {
     va_end(list);
 }
 
-void command_record_clear(command_record *record) {
+void command_record_clear(command_record *record)
+{
     for (size_t at = 0; at < record->metrics_count; at++) {
         free(record->metrics[at].name);
         free(record->metrics[at].unit);
@@ -54,7 +57,8 @@ void command_record_clear(command_record *record) {
 /* ---- printing -------------------------------------------------------------------------------- */
 
 /* A JSON string of the first bytes of text; what is not UTF-8 there becomes '?'. */
-static json_t *json_text_cut(const char *text, size_t most) {
+static json_t *json_text_cut(const char *text, size_t most)
+{
     char *copy = xstrndup(text, most);
     json_t *value = json_string(copy);
 
@@ -67,27 +71,32 @@ static json_t *json_text_cut(const char *text, size_t most) {
     return value;
 }
 
-static json_t *json_text(const char *text) {
+static json_t *json_text(const char *text)
+{
     return json_text_cut(text, VALUE_MOST);
 }
 
-static json_t *json_count(uint64_t value) {
+static json_t *json_count(uint64_t value)
+{
     return json_integer((json_int_t)value);
 }
 
-static json_t *new_record(const char *kind) {
+static json_t *new_record(const char *kind)
+{
     json_t *line = json_object();
 
     json_object_set_new(line, "record", json_string(kind));
     return line;
 }
 
-static _Noreturn void out_of_memory(void) {
+static _Noreturn void out_of_memory(void)
+{
     fputs("allocbench: out of memory\n", stderr);
     exit(3);
 }
 
-static void print_record(FILE *out, json_t *line) {
+static void print_record(FILE *out, json_t *line)
+{
     char *text = json_dumps(line, JSON_COMPACT);
 
     if (text == NULL)
@@ -97,7 +106,8 @@ static void print_record(FILE *out, json_t *line) {
     json_decref(line);
 }
 
-static json_t *json_command(char *const *argv) {
+static json_t *json_command(char *const *argv)
+{
     json_t *list = json_array();
     size_t left = COMMAND_MOST;
 
@@ -109,7 +119,8 @@ static json_t *json_command(char *const *argv) {
     return list;
 }
 
-static json_t *json_target(const target *t) {
+static json_t *json_target(const target *t)
+{
     json_t *object = json_object();
 
     json_object_set_new(object, "name", json_text(t->name));
@@ -121,7 +132,8 @@ static json_t *json_target(const target *t) {
     return object;
 }
 
-static json_t *json_identity(const abench_identity *identity) {
+static json_t *json_identity(const abench_identity *identity)
+{
     json_t *object = json_object();
 
     json_object_set_new(object, "family", json_text(identity->family));
@@ -138,14 +150,16 @@ static json_t *json_identity(const abench_identity *identity) {
     return object;
 }
 
-static bool is_setting(const target *t, const char *name) {
+static bool is_setting(const target *t, const char *name)
+{
     for (size_t at = 0; at < t->settings_count; at++)
         if (strcmp(t->settings[at].key, name) == 0)
             return true;
     return false;
 }
 
-static json_t *json_environment(char *const *envp, const target *t) {
+static json_t *json_environment(char *const *envp, const target *t)
+{
     json_t *object = json_object();
 
     for (; *envp != NULL; envp++) {
@@ -159,7 +173,8 @@ static json_t *json_environment(char *const *envp, const target *t) {
     return object;
 }
 
-static json_t *json_host(void) {
+static json_t *json_host(void)
+{
     abench_host host = ABENCH_HOST_INIT;
     json_t *object = json_object();
 
@@ -180,7 +195,8 @@ static json_t *json_host(void) {
     return object;
 }
 
-static void print_manifest(const command_record *record, FILE *out) {
+static void print_manifest(const command_record *record, FILE *out)
+{
     const command_options *options = record->options;
     const uint64_t period_us = options->period_us;
     json_t *line = new_record("manifest");
@@ -206,7 +222,8 @@ static void print_manifest(const command_record *record, FILE *out) {
 }
 
 /* Thousands of them, and only numbers. */
-static void print_readings(const command_record *record, FILE *out) {
+static void print_readings(const command_record *record, FILE *out)
+{
     for (size_t at = 0; at < record->tree->readings_count; at++) {
         const tree_reading *reading = &record->tree->readings[at];
         if (reading->time_ns > record->wall_ns)
@@ -219,13 +236,15 @@ static void print_readings(const command_record *record, FILE *out) {
     }
 }
 
-static const char *direction_name(uint32_t direction) {
+static const char *direction_name(uint32_t direction)
+{
     return direction == ABENCH_DIRECTION_LOWER    ? "lower"
            : direction == ABENCH_DIRECTION_HIGHER ? "higher"
                                                   : "none";
 }
 
-static void print_metric(const command_metric *metric, FILE *out) {
+static void print_metric(const command_metric *metric, FILE *out)
+{
     json_t *line = new_record("metric");
 
     json_object_set_new(line, "name", json_text(metric->name));
@@ -235,7 +254,8 @@ static void print_metric(const command_metric *metric, FILE *out) {
     print_record(out, line);
 }
 
-char *command_record_print(const command_record *record, size_t *size) {
+char *command_record_print(const command_record *record, size_t *size)
+{
     char *text = NULL;
     FILE *out = open_memstream(&text, size);
     bool whole;
@@ -260,7 +280,8 @@ char *command_record_print(const command_record *record, size_t *size) {
 
 /* ---- a harness ------------------------------------------------------------------------------- */
 
-static bool has_metric(const command_record *record, const char *name) {
+static bool has_metric(const command_record *record, const char *name)
+{
     for (size_t at = 0; at < record->metrics_count; at++)
         if (strcmp(record->metrics[at].name, name) == 0)
             return true;
@@ -268,7 +289,8 @@ static bool has_metric(const command_record *record, const char *name) {
 }
 
 /* A file of another run - an old one, or a command's idea of a joke - has another nonce. */
-static bool has_nonce(const char *path, const char *nonce) {
+static bool has_nonce(const char *path, const char *nonce)
+{
     json_source source = {.file = path, .line = 1};
     char *text = json_source_read(&source, path, RECORDS_FILE_BYTES);
     bool same = false;
@@ -286,7 +308,8 @@ static bool has_nonce(const char *path, const char *nonce) {
     return same;
 }
 
-static void take_over(command_record *record, const model_cell *cell) {
+static void take_over(command_record *record, const model_cell *cell)
+{
     for (size_t at = 0; at < cell->metrics_count; at++) {
         const model_metric *metric = &cell->metrics[at];
         char *name =
@@ -299,7 +322,8 @@ static void take_over(command_record *record, const model_cell *cell) {
         command_record_warn(record, "harness: %s", cell->warnings[at]);
 }
 
-void command_record_harness(command_record *record, const char *path) {
+void command_record_harness(command_record *record, const char *path)
+{
     const char *name = strrchr(path, '/') + 1;
     char *folder = xstrndup(path, (size_t)(name - path));
     model_cell cell = {0};

@@ -23,16 +23,19 @@ typedef struct reader {
     size_t capacity;
 } reader;
 
-static uint64_t count_of(reader *r, const json_t *record, const char *key, json_presence presence) {
+static uint64_t count_of(reader *r, const json_t *record, const char *key, json_presence presence)
+{
     return json_get_count(&r->source, record, key, COUNT_MOST, presence);
 }
 
-static void copy_text(reader *r, const json_t *record, const char *key, char *field, size_t size) {
+static void copy_text(reader *r, const json_t *record, const char *key, char *field, size_t size)
+{
     snprintf(field, size, "%s", json_get_text(&r->source, record, key, TEXT_MOST, JSON_NEEDED));
     util_one_line(field);
 }
 
-static void read_start(reader *r, const json_t *record) {
+static void read_start(reader *r, const json_t *record)
+{
     images_report report = {0};
     abench_identity *identity = &report.identity;
 
@@ -66,14 +69,16 @@ static void read_start(reader *r, const json_t *record) {
     r->into->reports[r->into->count++] = report;
 }
 
-static void read_exit(reader *r, const json_t *record) {
+static void read_exit(reader *r, const json_t *record)
+{
     const uint64_t hwm = count_of(r, record, "hwm_bytes", JSON_MAY_LACK);
 
     if (hwm > r->into->peak_hwm_bytes)
         r->into->peak_hwm_bytes = hwm;
 }
 
-static void read_record(reader *r, const json_t *record) {
+static void read_record(reader *r, const json_t *record)
+{
     const char *kind = json_get_text(&r->source, record, "record", 32, JSON_NEEDED);
     const char *event = json_get_text(&r->source, record, "event", 32, JSON_NEEDED);
 
@@ -89,7 +94,8 @@ static void read_record(reader *r, const json_t *record) {
         json_source_fail(&r->source, "event", "not \"start\" or \"exit\"");
 }
 
-static void read_lines(reader *r, const char *text, size_t size) {
+static void read_lines(reader *r, const char *text, size_t size)
+{
     const char *const end = text + size;
 
     for (const char *at = text; at < end && !r->source.failed; r->source.line++) {
@@ -110,7 +116,8 @@ static void read_lines(reader *r, const char *text, size_t size) {
     }
 }
 
-images *images_read(const char *file, char *message, size_t message_size) {
+images *images_read(const char *file, char *message, size_t message_size)
+{
     reader r = {.source = {.file = file, .line = 1}};
     char *text = json_source_read(&r.source, file, FILE_MOST);
 
@@ -126,7 +133,8 @@ images *images_read(const char *file, char *message, size_t message_size) {
     return r.into;
 }
 
-void images_free(images *reported) {
+void images_free(images *reported)
+{
     if (reported == NULL)
         return;
     for (size_t at = 0; at < reported->count; at++)
@@ -143,7 +151,8 @@ typedef struct place {
     size_t index; /* of the report */
 } place;
 
-static int compare_places(const void *a, const void *b) {
+static int compare_places(const void *a, const void *b)
+{
     const place *left = a, *right = b;
 
     if (left->start_stack != right->start_stack)
@@ -151,7 +160,8 @@ static int compare_places(const void *a, const void *b) {
     return left->index < right->index ? -1 : left->index > right->index;
 }
 
-static place *order_reports(const images *reported) {
+static place *order_reports(const images *reported)
+{
     place *places = xcalloc(reported->count, sizeof *places);
 
     for (size_t at = 0; at < reported->count; at++)
@@ -160,7 +170,8 @@ static place *order_reports(const images *reported) {
     return places;
 }
 
-static size_t first_place(const place *places, size_t count, uint64_t start_stack) {
+static size_t first_place(const place *places, size_t count, uint64_t start_stack)
+{
     size_t low = 0, high = count;
 
     while (low < high) {
@@ -174,7 +185,8 @@ static size_t first_place(const place *places, size_t count, uint64_t start_stac
 }
 
 /* Of a process that hides its image, and of a report without the mark, the pid must do. */
-static bool is_report_of(const images_report *report, const tree_image *image) {
+static bool is_report_of(const images_report *report, const tree_image *image)
+{
     if (image->hidden)
         return report->pid == image->pid;
     if (report->exe_inode != image->inode || report->exe_device != image->device)
@@ -187,7 +199,8 @@ static bool is_report_of(const images_report *report, const tree_image *image) {
 /* Marks every report of the image; false: there is none. With address randomisation off, several
  * images of one program may look alike. */
 static bool mark_reports(const images *reported, const place *places, const tree_image *image,
-                         bool *is_seen) {
+                         bool *is_seen)
+{
     const uint64_t stacks[2] = {image->start_stack, 0};
     bool any = false;
 
@@ -204,7 +217,8 @@ static bool mark_reports(const images *reported, const place *places, const tree
 
 /* ---- judging --------------------------------------------------------------------------------- */
 
-static bool is_wanted(const images_report *report, const images_wanted *wanted) {
+static bool is_wanted(const images_report *report, const images_wanted *wanted)
+{
     const abench_identity *identity = &report->identity;
 
     if ((identity->flags & ABENCH_IDENTITY_MIXED) != 0)
@@ -215,7 +229,8 @@ static bool is_wanted(const images_report *report, const images_wanted *wanted) 
     return identity->inode == wanted->inode && identity->device == wanted->device;
 }
 
-static char *describe_wrong(const images_report *report, const images_wanted *wanted) {
+static char *describe_wrong(const images_report *report, const images_wanted *wanted)
+{
     const abench_identity *identity = &report->identity;
     const char *version = identity->version;
     char *who, *line;
@@ -236,7 +251,8 @@ static char *describe_wrong(const images_report *report, const images_wanted *wa
     return util_one_line(line);
 }
 
-static char *describe_silent(const tree_image *image) {
+static char *describe_silent(const tree_image *image)
+{
     char *reason =
         image->hidden ? xstrdup("it runs as another user") : program_unreached(image->path);
     char *line = xasprintf(
@@ -247,7 +263,8 @@ static char *describe_silent(const tree_image *image) {
     return util_one_line(line);
 }
 
-static void refuse(images_verdict *verdict, char *first, size_t others) {
+static void refuse(images_verdict *verdict, char *first, size_t others)
+{
     if (others == 0) {
         verdict->refusal = first;
         return;
@@ -257,7 +274,8 @@ static void refuse(images_verdict *verdict, char *first, size_t others) {
 }
 
 void images_judge(const images *reported, const tree_image *seen, size_t seen_count,
-                  const images_wanted *wanted, pid_t root, images_verdict *verdict) {
+                  const images_wanted *wanted, pid_t root, images_verdict *verdict)
+{
     bool *is_seen = xcalloc(reported->count, sizeof *is_seen);
     place *places = order_reports(reported);
     const images_report *wrong = NULL;
@@ -286,7 +304,8 @@ void images_judge(const images *reported, const tree_image *seen, size_t seen_co
     free(is_seen);
 }
 
-void images_verdict_clear(images_verdict *verdict) {
+void images_verdict_clear(images_verdict *verdict)
+{
     free(verdict->refusal);
     free(verdict->silence);
     memset(verdict, 0, sizeof *verdict);

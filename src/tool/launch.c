@@ -16,7 +16,8 @@ typedef struct failure {
     int error;
 } failure;
 
-static bool reset_signals(void) {
+static bool reset_signals(void)
+{
     struct sigaction plain;
     sigset_t none;
 
@@ -31,7 +32,8 @@ static bool reset_signals(void) {
 
 /* Puts the three on 0, 1 and 2. They may stand there already, crossed: so copy first, then place.
  */
-static bool place_standard(const launch *how) {
+static bool place_standard(const launch *how)
+{
     const int wanted[3] = {how->input, how->output, how->errors};
     int copies[3];
 
@@ -53,7 +55,8 @@ static bool place_standard(const launch *how) {
 }
 
 /* exec closes what is marked; so mark everything, then take the mark off what stays. */
-static bool close_others(const launch *how) {
+static bool close_others(const launch *how)
+{
     if (close_range(3, ~0u, CLOSE_RANGE_CLOEXEC) != 0) {
         const long most = sysconf(_SC_OPEN_MAX); /* a kernel before 5.11 */
         for (int fd = 3; fd < (most > 0 ? most : 1024); fd++)
@@ -65,7 +68,8 @@ static bool close_others(const launch *how) {
     return true;
 }
 
-void launch_exec(const launch *how, const char **what) {
+void launch_exec(const launch *how, const char **what)
+{
     *what = "process group";
     if (setpgid(0, 0) != 0)
         return;
@@ -95,13 +99,15 @@ void launch_exec(const launch *how, const char **what) {
 }
 
 /* The child dies with its parent: a killed tool leaves nothing running. */
-static void follow_parent(pid_t parent) {
+static void follow_parent(pid_t parent)
+{
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     if (getppid() != parent)
         _exit(127);
 }
 
-static void run_child(const launch *how, int report, pid_t parent) {
+static void run_child(const launch *how, int report, pid_t parent)
+{
     failure failed = {"", 0};
     ssize_t written;
 
@@ -114,7 +120,8 @@ static void run_child(const launch *how, int report, pid_t parent) {
 }
 
 /* Forks with every signal held back, so that no handler of the tool runs in the child. */
-static pid_t fork_quietly(const launch *how, int report) {
+static pid_t fork_quietly(const launch *how, int report)
+{
     const pid_t parent = getpid();
     sigset_t all, before;
     pid_t pid;
@@ -131,7 +138,8 @@ static pid_t fork_quietly(const launch *how, int report) {
     return pid;
 }
 
-static ssize_t read_failure(int fd, failure *failed) {
+static ssize_t read_failure(int fd, failure *failed)
+{
     ssize_t got;
 
     do
@@ -140,7 +148,8 @@ static ssize_t read_failure(int fd, failure *failed) {
     return got;
 }
 
-pid_t launch_start(const launch *how, const char **what) {
+pid_t launch_start(const launch *how, const char **what)
+{
     failure failed = {"", 0};
     int ends[2];
     pid_t pid;
@@ -170,7 +179,8 @@ pid_t launch_start(const launch *how, const char **what) {
     return -1;
 }
 
-void launch_kill(pid_t pid) {
+void launch_kill(pid_t pid)
+{
     if (pid <= 1)
         return;
     kill(-pid, SIGKILL);

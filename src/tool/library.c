@@ -78,6 +78,8 @@ char *library_find(const char *names) {
 
 /* ---- links ----------------------------------------------------------------------------------- */
 
+#define SEPARATORS " :\t\n" /* of the entries of LD_PRELOAD */
+
 static char *link_folder;
 static char **links;
 static size_t links_count;
@@ -85,7 +87,7 @@ static size_t links_count;
 char *library_preload_path(const char *path) {
     char *link;
 
-    if (strpbrk(path, " :\t\n") == NULL)
+    if (strpbrk(path, SEPARATORS) == NULL)
         return xstrdup(path);
     if (link_folder == NULL) {
         link_folder = xstrdup("/tmp/allocbench-XXXXXX"); /* TMPDIR might have a space too */
@@ -95,7 +97,10 @@ char *library_preload_path(const char *path) {
             return NULL;
         }
     }
-    link = xasprintf("%s/%zu.so", link_folder, links_count);
+    link = xasprintf("%s/%zu-%s", link_folder, links_count, strrchr(path, '/') + 1);
+    for (char *at = link; *at != '\0'; at++)
+        if (strchr(SEPARATORS, *at) != NULL)
+            *at = '_';
     if (symlink(path, link) != 0) {
         free(link);
         return NULL;

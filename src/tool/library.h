@@ -10,8 +10,8 @@
  * ALLOCBENCH_ALLOCATOR_PATH (separated by colons), then in the system's. NULL; or free() it. */
 char *library_find(const char *names);
 
-/* path itself, or a link to it when path has a space or colon, which separate the entries of
- * LD_PRELOAD. NULL when no link can be made; free() it. */
+/* path (absolute) itself, or a link to it when it has a space or colon, which separate the entries
+ * of LD_PRELOAD. NULL when no link can be made; free() it. */
 char *library_preload_path(const char *path);
 
 /* Removes those links. */

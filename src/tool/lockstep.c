@@ -98,6 +98,12 @@ static const target *target_of(const matrix *m, const arm *a) {
     return &m->targets[a->target == MODEL_FLOOR ? m->baseline : a->target];
 }
 
+static void close_file(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
 static void start_child(round_state *s, child *c) {
     const matrix *m = s->m;
     const target *t = target_of(m, c->arm);
@@ -128,14 +134,15 @@ static void start_child(round_state *s, child *c) {
         fail_arm(c, xasprintf("its process could not be started (%s): %s", what, strerror(errno)));
         c->pid = 0;
     }
-    if (to[0] >= 0)
-        close(to[0]);
-    if (from[1] >= 0)
-        close(from[1]);
-    if (how.errors >= 0)
-        close(how.errors);
     c->in = to[1];
     c->out = from[0];
+    close_file(to[0]);
+    close_file(from[1]);
+    close_file(how.errors);
+    if (c->pid == 0) {
+        close_file(c->in);
+        close_file(c->out);
+    }
     free(errors);
 }
 

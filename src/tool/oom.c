@@ -9,7 +9,8 @@
 #define FILE_MOST ((size_t)1 << 20)
 
 /* The number behind key at the begin of a line. */
-static bool read_count(const char *path, const char *key, uint64_t *count) {
+static bool read_count(const char *path, const char *key, uint64_t *count)
+{
     char *text = util_read_file(path, FILE_MOST, NULL);
     const size_t length = strlen(key);
     bool found = false;
@@ -28,7 +29,8 @@ static bool read_count(const char *path, const char *key, uint64_t *count) {
 }
 
 /* Is word one of the comma-separated words of list? */
-static bool has_word(const char *list, const char *word) {
+static bool has_word(const char *list, const char *word)
+{
     const size_t length = strlen(word);
 
     for (const char *at = list; (at = strstr(at, word)) != NULL; at += length)
@@ -39,7 +41,8 @@ static bool has_word(const char *list, const char *word) {
 
 /* The group of this process, from lines "ID:CONTROLLERS:PATH": that of the memory controller of
  * version 1, or else that of version 2, which has no controllers there. NULL: none. */
-static char *find_group(bool *is_first_version) {
+static char *find_group(bool *is_first_version)
+{
     char *text = util_read_file("/proc/self/cgroup", FILE_MOST, NULL);
     char *group = NULL, *rest = NULL;
 
@@ -64,7 +67,8 @@ static char *find_group(bool *is_first_version) {
 
 /* Where the groups are mounted, and which of them is at the top there, from a line of mountinfo:
  * "36 25 0:31 ROOT POINT options - cgroup cgroup rw,memory". */
-static bool read_mount(char *line, bool is_first_version, char **root, char **point) {
+static bool read_mount(char *line, bool is_first_version, char **root, char **point)
+{
     char *after = strstr(line, " - "), *rest = NULL, *type, *options;
 
     if (after == NULL)
@@ -85,7 +89,8 @@ static bool read_mount(char *line, bool is_first_version, char **root, char **po
 }
 
 /* In a container the mount's root is the container's own group. */
-static char *place_of(const char *group, const char *root, const char *point) {
+static char *place_of(const char *group, const char *root, const char *point)
+{
     const size_t length = strcmp(root, "/") == 0 ? 0 : strlen(root);
 
     if (strncmp(group, root, length) == 0 && (group[length] == '/' || group[length] == '\0'))
@@ -93,7 +98,8 @@ static char *place_of(const char *group, const char *root, const char *point) {
     return xstrdup(point);
 }
 
-static bool read_group(uint64_t *count) {
+static bool read_group(uint64_t *count)
+{
     char *text = util_read_file("/proc/self/mountinfo", FILE_MOST, NULL);
     bool is_first_version, found = false;
     char *group = find_group(&is_first_version);
@@ -116,13 +122,15 @@ static bool read_group(uint64_t *count) {
     return found;
 }
 
-void oom_read(oom_counts *counts) {
+void oom_read(oom_counts *counts)
+{
     memset(counts, 0, sizeof *counts);
     counts->has_group = read_group(&counts->group);
     counts->has_machine = read_count("/proc/vmstat", "oom_kill", &counts->machine);
 }
 
-const char *oom_between(const oom_counts *before, const oom_counts *after) {
+const char *oom_between(const oom_counts *before, const oom_counts *after)
+{
     static char text[96];
     const bool in_group = before->has_group && after->has_group && after->group > before->group;
     const bool in_machine =

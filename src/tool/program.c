@@ -24,7 +24,8 @@
 /* ---- finding the file ------------------------------------------------------------------------ */
 
 /* 0, or why the file cannot be run. */
-static int check_runnable(const char *path) {
+static int check_runnable(const char *path)
+{
     struct stat info;
 
     if (stat(path, &info) != 0)
@@ -36,7 +37,8 @@ static int check_runnable(const char *path) {
     return 0;
 }
 
-static const char *search_path(void) {
+static const char *search_path(void)
+{
     static char preset[256];
     const char *path = getenv("PATH");
 
@@ -49,7 +51,8 @@ static const char *search_path(void) {
 
 /* As execvp: the first folder whose file can be run; one that cannot is passed over, and remembered
  * for the message. NULL with *error. */
-static char *find_program(const char *name, int *error) {
+static char *find_program(const char *name, int *error)
+{
     const char *at = search_path();
 
     if (name[0] == '\0' || strchr(name, '/') != NULL) {
@@ -79,15 +82,18 @@ typedef struct elf_file {
     char interpreter[PATH_MAX]; /* "" when there is none: a static program */
 } elf_file;
 
-static bool read_at(int fd, void *data, size_t size, uint64_t offset) {
+static bool read_at(int fd, void *data, size_t size, uint64_t offset)
+{
     return offset <= INT64_MAX && pread(fd, data, size, (off_t)offset) == (ssize_t)size;
 }
 
-static bool is_elf(const elf_file *elf) {
+static bool is_elf(const elf_file *elf)
+{
     return memcmp(elf->header.e_ident, ELFMAG, SELFMAG) == 0;
 }
 
-static void read_interpreter(int fd, elf_file *elf) {
+static void read_interpreter(int fd, elf_file *elf)
+{
     ElfW(Phdr) segment;
 
     if (elf->header.e_phentsize != sizeof segment)
@@ -105,7 +111,8 @@ static void read_interpreter(int fd, elf_file *elf) {
 }
 
 /* false with errno: it cannot be read. */
-static bool read_elf(const char *path, elf_file *elf) {
+static bool read_elf(const char *path, elf_file *elf)
+{
     const unsigned char class = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32;
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
@@ -121,7 +128,8 @@ static bool read_elf(const char *path, elf_file *elf) {
 }
 
 /* This program itself: what the allocators beside it were made for. */
-static const elf_file *own_elf(void) {
+static const elf_file *own_elf(void)
+{
     static elf_file own;
 
     if (!is_elf(&own))
@@ -129,20 +137,23 @@ static const elf_file *own_elf(void) {
     return &own;
 }
 
-static const char *base_name(const char *path) {
+static const char *base_name(const char *path)
+{
     const char *slash = strrchr(path, '/');
 
     return slash == NULL ? path : slash + 1;
 }
 
-static bool is_same_file(const char *a, const char *b) {
+static bool is_same_file(const char *a, const char *b)
+{
     struct stat left, right;
 
     return stat(a, &left) == 0 && stat(b, &right) == 0 && left.st_dev == right.st_dev &&
            left.st_ino == right.st_ino;
 }
 
-static char *check_elf(const char *path, const elf_file *elf) {
+static char *check_elf(const char *path, const elf_file *elf)
+{
     const elf_file *own = own_elf();
 
     if (!is_elf(elf))
@@ -164,7 +175,8 @@ static char *check_elf(const char *path, const elf_file *elf) {
 }
 
 /* The loader ignores LD_PRELOAD where exec gives a program more than its caller has. */
-static char *check_privileges(const char *path) {
+static char *check_privileges(const char *path)
+{
     struct stat info;
     struct statvfs mount;
 
@@ -185,7 +197,8 @@ static char *check_privileges(const char *path) {
     return NULL;
 }
 
-char *program_unreached(const char *path) {
+char *program_unreached(const char *path)
+{
     elf_file elf;
     char *reason;
 
@@ -200,7 +213,8 @@ char *program_unreached(const char *path) {
 typedef enum file_kind { FILE_ELF, FILE_SCRIPT, FILE_TEXT, FILE_OTHER, FILE_SECRET } file_kind;
 
 /* Sorts a file by its head; of a script also tells the interpreter (free() it). */
-static file_kind read_kind(const char *path, char **interpreter) {
+static file_kind read_kind(const char *path, char **interpreter)
+{
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     char head[HEAD_BYTES + 1];
     const char *at;
@@ -224,13 +238,15 @@ static file_kind read_kind(const char *path, char **interpreter) {
     return FILE_SCRIPT;
 }
 
-static void conclude(program *out, program_state state, char *reason) {
+static void conclude(program *out, program_state state, char *reason)
+{
     out->state = state;
     out->reason = reason;
 }
 
 /* Follows the interpreters from out->path; leaves the last file in out->image. false: concluded. */
-static bool find_image(program *out) {
+static bool find_image(program *out)
+{
     out->image = xstrdup(out->path);
     for (int depth = 0;; depth++) {
         char *interpreter = NULL;
@@ -269,7 +285,8 @@ static bool find_image(program *out) {
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static void check_image(program *out) {
+static void check_image(program *out)
+{
     elf_file elf;
     char *reason = program_unreached(out->image);
 
@@ -283,7 +300,8 @@ static void check_image(program *out) {
              xasprintf("%s: its loader %s: %s", out->image, elf.interpreter, strerror(errno)));
 }
 
-void program_inspect(const char *name, program *out) {
+void program_inspect(const char *name, program *out)
+{
     int error;
 
     memset(out, 0, sizeof *out);
@@ -299,7 +317,8 @@ void program_inspect(const char *name, program *out) {
         util_one_line(out->reason);
 }
 
-void program_clear(program *p) {
+void program_clear(program *p)
+{
     free(p->path);
     free(p->image);
     free(p->reason);

@@ -37,11 +37,13 @@ typedef struct running {
     spawner_end end;
 } running;
 
-static uint64_t timeval_ns(struct timeval time) {
+static uint64_t timeval_ns(struct timeval time)
+{
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_usec * 1000u;
 }
 
-static void note_child(running *run, pid_t pid, int status, const struct rusage *usage) {
+static void note_child(running *run, pid_t pid, int status, const struct rusage *usage)
+{
     spawner_end *end = &run->end;
     const uint64_t peak = (uint64_t)usage->ru_maxrss * 1024;
 
@@ -63,7 +65,8 @@ static void note_child(running *run, pid_t pid, int status, const struct rusage 
 }
 
 /* Waits for all that has ended; the command first, so that its end is stamped at once. */
-static void reap(running *run) {
+static void reap(running *run)
+{
     struct rusage usage;
     int status;
     pid_t pid;
@@ -79,13 +82,15 @@ static void reap(running *run) {
     }
 }
 
-static void rest(void) {
+static void rest(void)
+{
     const struct timespec time = {0, 2000000};
 
     nanosleep(&time, NULL);
 }
 
-static uint32_t count_living(const tree_list *list) {
+static uint32_t count_living(const tree_list *list)
+{
     uint32_t living = 0;
 
     for (size_t at = 0; at < list->count; at++)
@@ -95,7 +100,8 @@ static uint32_t count_living(const tree_list *list) {
 
 /* Kills until nothing is left: what forks faster than it is killed, or cannot be killed, is given
  * up after a while. Returns how many are left. */
-static uint32_t kill_all(running *run) {
+static uint32_t kill_all(running *run)
+{
     const uint64_t last_ns = abench_clock_ns() + LEFTOVER_KILL_NS;
     tree_list list = {NULL, 0, 0};
     uint32_t living;
@@ -114,7 +120,8 @@ static uint32_t kill_all(running *run) {
     return living;
 }
 
-static void name_leftovers(spawner_end *end, const tree_list *list) {
+static void name_leftovers(spawner_end *end, const tree_list *list)
+{
     size_t used = 0;
 
     for (size_t at = 0; at < list->count; at++) {
@@ -140,7 +147,8 @@ static void name_leftovers(spawner_end *end, const tree_list *list) {
 }
 
 /* After the command's end: what is still there, beyond a short grace, is named and killed. */
-static void settle(running *run) {
+static void settle(running *run)
+{
     const uint64_t last_ns = abench_clock_ns() + LEFTOVER_GRACE_NS;
     tree_list list = {NULL, 0, 0};
 
@@ -161,19 +169,22 @@ static void settle(running *run) {
     free(list.items);
 }
 
-static void give_up(running *run) {
+static void give_up(running *run)
+{
     (void)kill_all(run);
     _exit(0);
 }
 
-static void answer_send(const spawner_answer *message) {
+static void answer_send(const spawner_answer *message)
+{
     if (send(own_socket, message, sizeof *message, MSG_NOSIGNAL) != (ssize_t)sizeof *message)
         _exit(1);
 }
 
 /* Sleeps until a child has ended or the tool has something to say. true: SIGTERM, the tool is dead.
  */
-static bool wait_for_event(bool *spoken) {
+static bool wait_for_event(bool *spoken)
+{
     struct pollfd ends[2] = {{own_socket, POLLIN, 0}, {own_signals, POLLIN, 0}};
     struct signalfd_siginfo info;
     bool told_to_end = false;
@@ -186,7 +197,8 @@ static bool wait_for_event(bool *spoken) {
     return told_to_end;
 }
 
-static void supervise(running *run) {
+static void supervise(running *run)
+{
     while (!run->ended) {
         spawner_request asked;
         bool spoken;
@@ -210,7 +222,8 @@ static void supervise(running *run) {
 
 /* The peak of a child that takes every step of the launch but is never replaced by a program: what
  * the kernel hands on to any program started so. */
-static uint64_t measure_floor(const launch *how) {
+static uint64_t measure_floor(const launch *how)
+{
     const char *nothing[] = {"/", NULL};
     launch same = *how;
     struct rusage usage = {0};
@@ -228,7 +241,8 @@ static uint64_t measure_floor(const launch *how) {
     return (uint64_t)usage.ru_maxrss * 1024;
 }
 
-static int move_above(int fd, int least) {
+static int move_above(int fd, int least)
+{
     const int copy = fcntl(fd, F_DUPFD_CLOEXEC, least);
 
     if (copy >= 0)
@@ -238,7 +252,8 @@ static int move_above(int fd, int least) {
 
 /* Gives the inherited descriptors the numbers that they have in the tool. Our own ones and those
  * just received may stand in the way: all of them step aside first. */
-static bool place_descriptors(const spawner_request *asked, int *received, int count) {
+static bool place_descriptors(const spawner_request *asked, int *received, int count)
+{
     const int standards = count - (int)asked->inherits;
     int most = 2;
 
@@ -260,7 +275,8 @@ static bool place_descriptors(const spawner_request *asked, int *received, int c
     return true;
 }
 
-static void close_descriptors(const spawner_request *asked, const int *received, int count) {
+static void close_descriptors(const spawner_request *asked, const int *received, int count)
+{
     for (int at = 0; at < count; at++)
         close(received[at]);
     for (uint32_t at = 0; at < asked->inherits; at++)
@@ -268,7 +284,8 @@ static void close_descriptors(const spawner_request *asked, const int *received,
 }
 
 /* Lays the pointers of argv and envp before their text; all in one mapping that is given back. */
-static char **receive_payload(const spawner_request *asked, size_t *mapped) {
+static char **receive_payload(const spawner_request *asked, size_t *mapped)
+{
     const size_t pointers = (size_t)asked->argc + asked->envc + 2;
     char **list, *text;
 
@@ -288,7 +305,8 @@ static char **receive_payload(const spawner_request *asked, size_t *mapped) {
     return list;
 }
 
-static void run_command(const spawner_request *asked, int *received, int count) {
+static void run_command(const spawner_request *asked, int *received, int count)
+{
     spawner_answer message = {0};
     running run = {0};
     launch how = {0};
@@ -330,7 +348,8 @@ static void run_command(const spawner_request *asked, int *received, int count) 
 }
 
 /* Receives a request and the descriptors beside it; ends with the tool. */
-static int receive_request(spawner_request *asked, int *received) {
+static int receive_request(spawner_request *asked, int *received)
+{
     union {
         struct cmsghdr header;
         char space[CMSG_SPACE(sizeof(int) * SPAWNER_DESCRIPTORS_MOST)];
@@ -356,7 +375,8 @@ static int receive_request(spawner_request *asked, int *received) {
 
 /* Quiet, alone in its session (a command must not wait for a terminal), nothing open but the
  * socket. */
-static void set_up(int socket, pid_t tool) {
+static void set_up(int socket, pid_t tool)
+{
     struct sigaction plain;
     sigset_t all;
     int null;
@@ -387,7 +407,8 @@ static void set_up(int socket, pid_t tool) {
         _exit(1);
 }
 
-void spawner_serve(int socket, pid_t tool) {
+void spawner_serve(int socket, pid_t tool)
+{
     set_up(socket, tool);
     for (;;) {
         running nobody = {0};

@@ -24,7 +24,8 @@
 
 /* ---- processes ------------------------------------------------------------------------------- */
 
-static ssize_t read_small(const char *path, char *data, size_t size) {
+static ssize_t read_small(const char *path, char *data, size_t size)
+{
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t got;
 
@@ -37,7 +38,8 @@ static ssize_t read_small(const char *path, char *data, size_t size) {
     return got;
 }
 
-bool tree_read_process(pid_t pid, tree_process *process) {
+bool tree_read_process(pid_t pid, tree_process *process)
+{
     char path[40], data[1024];
     long long parent, threads;
     unsigned long long start_time, start_code, start_stack;
@@ -66,20 +68,23 @@ bool tree_read_process(pid_t pid, tree_process *process) {
     return true;
 }
 
-static void add_process(tree_list *list, const tree_process *process) {
+static void add_process(tree_list *list, const tree_process *process)
+{
     list->items = util_grow(list->items, list->count, &list->capacity, sizeof *list->items);
     list->items[list->count++] = *process;
 }
 
 /* A process whose parent died between two reads may turn up a second time, below the root. */
-static bool is_listed(const tree_list *list, pid_t pid) {
+static bool is_listed(const tree_list *list, pid_t pid)
+{
     for (size_t at = 0; at < list->count; at++)
         if (list->items[at].pid == pid)
             return true;
     return false;
 }
 
-static void add_child(tree_list *list, pid_t pid, size_t above) {
+static void add_child(tree_list *list, pid_t pid, size_t above)
+{
     tree_process process;
 
     if (is_listed(list, pid) || !tree_read_process(pid, &process))
@@ -89,7 +94,8 @@ static void add_child(tree_list *list, pid_t pid, size_t above) {
 }
 
 /* The children that one thread of a process made: their pids in one line of any length. */
-static void add_children_of_thread(tree_list *list, pid_t pid, long thread, size_t above) {
+static void add_children_of_thread(tree_list *list, pid_t pid, long thread, size_t above)
+{
     char path[64];
     char *data, *at, *end;
 
@@ -106,7 +112,8 @@ static void add_children_of_thread(tree_list *list, pid_t pid, long thread, size
     free(data);
 }
 
-static void add_children(tree_list *list, pid_t pid, uint32_t threads, size_t above) {
+static void add_children(tree_list *list, pid_t pid, uint32_t threads, size_t above)
+{
     char path[40];
     struct dirent *entry;
     DIR *tasks;
@@ -125,7 +132,8 @@ static void add_children(tree_list *list, pid_t pid, uint32_t threads, size_t ab
     closedir(tasks);
 }
 
-static bool kernel_lists_children(void) {
+static bool kernel_lists_children(void)
+{
     static int known = -1;
     char path[64];
 
@@ -136,7 +144,8 @@ static bool kernel_lists_children(void) {
     return known != 0;
 }
 
-static void read_every_process(tree_list *all) {
+static void read_every_process(tree_list *all)
+{
     DIR *proc = opendir("/proc");
     struct dirent *entry;
     tree_process process;
@@ -150,7 +159,8 @@ static void read_every_process(tree_list *all) {
     closedir(proc);
 }
 
-static void add_from(tree_list *list, const tree_list *all, pid_t parent, size_t above) {
+static void add_from(tree_list *list, const tree_list *all, pid_t parent, size_t above)
+{
     for (size_t at = 0; at < all->count; at++) {
         tree_process process = all->items[at];
         if (process.parent != parent || is_listed(list, process.pid))
@@ -160,7 +170,8 @@ static void add_from(tree_list *list, const tree_list *all, pid_t parent, size_t
     }
 }
 
-void tree_walk(pid_t root, bool plain, tree_list *list) {
+void tree_walk(pid_t root, bool plain, tree_list *list)
+{
     tree_list all = {NULL, 0, 0};
     tree_process top;
 
@@ -207,16 +218,19 @@ struct tree_state {
 };
 
 /* What /proc says in place of the addresses of an image that we may not look at. */
-static bool is_hidden(const tree_process *process) {
+static bool is_hidden(const tree_process *process)
+{
     return process->start_code == 1 && process->start_stack == 0;
 }
 
 /* Between exec's beginning and end, and of a process that is ending, /proc shows zeros. */
-static bool has_image(const tree_process *process) {
+static bool has_image(const tree_process *process)
+{
     return is_hidden(process) || (process->start_code != 0 && process->start_stack != 0);
 }
 
-static char *read_exe(pid_t pid) {
+static char *read_exe(pid_t pid)
+{
     char link[40], path[4096];
     ssize_t length;
 
@@ -225,7 +239,8 @@ static char *read_exe(pid_t pid) {
     return length > 0 ? xstrndup(path, (size_t)length) : xstrdup("?");
 }
 
-static bool is_same_image(const tree_image *a, const tree_image *b) {
+static bool is_same_image(const tree_image *a, const tree_image *b)
+{
     if (a->hidden || b->hidden)
         return a->hidden && b->hidden && a->pid == b->pid;
     return a->start_stack == b->start_stack && a->start_code == b->start_code &&
@@ -233,7 +248,8 @@ static bool is_same_image(const tree_image *a, const tree_image *b) {
 }
 
 /* Notes the image that the process runs. false: it is gone, or it called exec while we looked. */
-static bool note_image(tree *t, const tree_process *process) {
+static bool note_image(tree *t, const tree_process *process)
+{
     tree_image image = {0};
     tree_process again;
     struct stat info;
@@ -264,7 +280,8 @@ static bool note_image(tree *t, const tree_process *process) {
     return true;
 }
 
-static known *find_known(struct tree_state *state, const tree_process *process) {
+static known *find_known(struct tree_state *state, const tree_process *process)
+{
     for (size_t at = 0; at < state->known_count; at++)
         if (state->known[at].pid == process->pid &&
             state->known[at].start_time == process->start_time)
@@ -272,7 +289,8 @@ static known *find_known(struct tree_state *state, const tree_process *process) 
     return NULL;
 }
 
-static void note_process(tree *t, const tree_process *process) {
+static void note_process(tree *t, const tree_process *process)
+{
     struct tree_state *state = t->state;
     known *entry = find_known(state, process);
 
@@ -293,7 +311,8 @@ static void note_process(tree *t, const tree_process *process) {
     }
 }
 
-static void forget_gone(struct tree_state *state) {
+static void forget_gone(struct tree_state *state)
+{
     size_t kept = 0;
 
     for (size_t at = 0; at < state->known_count; at++)
@@ -307,7 +326,8 @@ static void forget_gone(struct tree_state *state) {
 /* A vfork child runs in its parent's memory until it calls exec (posix_spawn does so): counting
  * both would double the sum. Where kcmp is not allowed: the parent of such a child sleeps, state D.
  */
-static bool shares_memory(const struct tree_state *state, const tree_process *process) {
+static bool shares_memory(const struct tree_state *state, const tree_process *process)
+{
     const tree_process *parent;
     long order = -1;
 
@@ -322,7 +342,8 @@ static bool shares_memory(const struct tree_state *state, const tree_process *pr
 }
 
 static void add_memory(tree *t, const tree_process *process, uint32_t tiers, tree_reading *sum,
-                       uint64_t *dear_ns) {
+                       uint64_t *dear_ns)
+{
     abench_memory memory = ABENCH_MEMORY_INIT;
 
     if (abench_memory_read(process->pid, tiers, &memory) != ABENCH_OK ||
@@ -342,7 +363,8 @@ static void add_memory(tree *t, const tree_process *process, uint32_t tiers, tre
 }
 
 /* Keeps every second reading, of each pair the one that has more to say. */
-static void thin_out(tree *t) {
+static void thin_out(tree *t)
+{
     size_t kept = 0;
 
     for (size_t at = 0; at + 1 < t->readings_count; at += 2)
@@ -351,7 +373,8 @@ static void thin_out(tree *t) {
     t->state->period_ns *= 2;
 }
 
-static void keep_reading(tree *t, const tree_reading *sum) {
+static void keep_reading(tree *t, const tree_reading *sum)
+{
     if (sum->rss_bytes > t->peak_rss_bytes)
         t->peak_rss_bytes = sum->rss_bytes;
     if (sum->has_pss) {
@@ -367,7 +390,8 @@ static void keep_reading(tree *t, const tree_reading *sum) {
 }
 
 /* Returns what the dear readings took: they are spaced by a rule of their own. */
-static uint64_t read_memory(tree *t, uint64_t now_ns) {
+static uint64_t read_memory(tree *t, uint64_t now_ns)
+{
     struct tree_state *state = t->state;
     tree_reading sum = {0};
     uint32_t tiers = ABENCH_TIER_STATM;
@@ -397,7 +421,8 @@ static uint64_t read_memory(tree *t, uint64_t now_ns) {
 
 /* ---- the watcher ----------------------------------------------------------------------------- */
 
-tree *tree_create(pid_t root, uint64_t zero_ns, uint64_t period_ns, bool plain) {
+tree *tree_create(pid_t root, uint64_t zero_ns, uint64_t period_ns, bool plain)
+{
     tree *t = xcalloc(1, sizeof *t);
 
     t->state = xcalloc(1, sizeof *t->state);
@@ -409,7 +434,8 @@ tree *tree_create(pid_t root, uint64_t zero_ns, uint64_t period_ns, bool plain) 
     return t;
 }
 
-void tree_look(tree *t) {
+void tree_look(tree *t)
+{
     struct tree_state *state = t->state;
     const uint64_t now_ns = abench_clock_ns();
     uint64_t dear_ns, rest_ns;
@@ -426,7 +452,8 @@ void tree_look(tree *t) {
     t->due_ns = now_ns + (rest_ns > state->period_ns ? rest_ns : state->period_ns);
 }
 
-void tree_destroy(tree *t) {
+void tree_destroy(tree *t)
+{
     if (t == NULL)
         return;
     for (size_t at = 0; at < t->images_count; at++)

@@ -10,7 +10,8 @@
 
 #define EXIT_ENVIRONMENT 3 /* DESIGN 6: the environment refused */
 
-static void *or_exit(void *block) {
+static void *or_exit(void *block)
+{
     static const char line[] = "allocbench: out of memory\n";
 
     if (block == NULL) {
@@ -21,29 +22,35 @@ static void *or_exit(void *block) {
     return block;
 }
 
-void *xmalloc(size_t bytes) {
+void *xmalloc(size_t bytes)
+{
     return or_exit(malloc(bytes == 0 ? 1 : bytes));
 }
 
-void *xcalloc(size_t count, size_t bytes) {
+void *xcalloc(size_t count, size_t bytes)
+{
     if (count == 0 || bytes == 0)
         count = bytes = 1;
     return or_exit(calloc(count, bytes));
 }
 
-void *xrealloc(void *block, size_t bytes) {
+void *xrealloc(void *block, size_t bytes)
+{
     return or_exit(realloc(block, bytes == 0 ? 1 : bytes));
 }
 
-char *xstrdup(const char *string) {
+char *xstrdup(const char *string)
+{
     return or_exit(strdup(string));
 }
 
-char *xstrndup(const char *string, size_t length) {
+char *xstrndup(const char *string, size_t length)
+{
     return or_exit(strndup(string, length));
 }
 
-char *xvasprintf(const char *format, va_list list) {
+char *xvasprintf(const char *format, va_list list)
+{
     char *text = NULL;
 
     if (vasprintf(&text, format, list) < 0)
@@ -51,7 +58,8 @@ char *xvasprintf(const char *format, va_list list) {
     return or_exit(text);
 }
 
-char *xasprintf(const char *format, ...) {
+char *xasprintf(const char *format, ...)
+{
     va_list list;
     char *text;
 
@@ -61,7 +69,8 @@ char *xasprintf(const char *format, ...) {
     return text;
 }
 
-void *util_grow(void *items, size_t count, size_t *capacity, size_t bytes) {
+void *util_grow(void *items, size_t count, size_t *capacity, size_t bytes)
+{
     if (count < *capacity)
         return items;
     if (*capacity > SIZE_MAX / 2 / bytes)
@@ -70,14 +79,16 @@ void *util_grow(void *items, size_t count, size_t *capacity, size_t bytes) {
     return xrealloc(items, *capacity * bytes);
 }
 
-char *util_one_line(char *text) {
+char *util_one_line(char *text)
+{
     for (char *at = text; *at != '\0'; at++)
         if ((unsigned char)*at < 0x20 || *at == 0x7f)
             *at = '?';
     return text;
 }
 
-bool util_write_all(int fd, const void *data, size_t size) {
+bool util_write_all(int fd, const void *data, size_t size)
+{
     const char *at = data;
 
     while (size > 0) {
@@ -93,7 +104,8 @@ bool util_write_all(int fd, const void *data, size_t size) {
     return true;
 }
 
-ssize_t util_read_all(int fd, void *data, size_t size) {
+ssize_t util_read_all(int fd, void *data, size_t size)
+{
     char *at = data;
     size_t got = 0;
 
@@ -111,7 +123,8 @@ ssize_t util_read_all(int fd, void *data, size_t size) {
     return (ssize_t)got;
 }
 
-char *util_read_file(const char *path, size_t maximum, size_t *size) {
+char *util_read_file(const char *path, size_t maximum, size_t *size)
+{
     /* O_NONBLOCK: a FIFO where a file is expected must not hang the tool. */
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     size_t capacity = 4096, length = 0;
@@ -150,7 +163,8 @@ char *util_read_file(const char *path, size_t maximum, size_t *size) {
 }
 
 /* A file of its own beside path. Created with the umask's mode, which mkstemp would not do. */
-static int create_beside(const char *path, char **name) {
+static int create_beside(const char *path, char **name)
+{
     static unsigned serial;
 
     for (int attempt = 0; attempt < 100; attempt++) {
@@ -168,7 +182,8 @@ static int create_beside(const char *path, char **name) {
 }
 
 bool util_write_file(const char *path, const char *data, size_t size, char *message,
-                     size_t message_size) {
+                     size_t message_size)
+{
     char *name = NULL;
     const char *step = "create a file beside";
     const int fd = create_beside(path, &name);
@@ -205,7 +220,8 @@ fail:
     return false;
 }
 
-bool util_publish(const char *part, const char *path, char *message, size_t message_size) {
+bool util_publish(const char *part, const char *path, char *message, size_t message_size)
+{
     const int fd = open(part, O_RDONLY | O_CLOEXEC);
     bool synced;
 

@@ -19,7 +19,7 @@ static uint32_t column(const parser *p) {
 }
 
 static abench_status syntax(const parser *p, const char *what) {
-    return abench__fail_at(p->error, ABENCH_ERROR_SYNTAX, column(p), "workload '%s', column %u: %s",
+    return abench__fail_at(p->error, ABENCH_ERROR_SYNTAX, column(p), "workload '%.60s', column %u: %s",
                            p->spec, column(p), what);
 }
 
@@ -56,7 +56,7 @@ static abench_status find_parameter(const parser *p, const char *name, uint32_t 
             nearest = parameters[at].name;
     }
     return abench__fail_at(p->error, ABENCH_ERROR_NOT_FOUND, column(p),
-                           "workload '%s', column %u: %s has no parameter '%s'; did you mean '%s'?",
+                           "workload '%.60s', column %u: %s has no parameter '%s'; did you mean '%s'?",
                            p->spec, column(p), p->workload->kind->info.name, name, nearest);
 }
 
@@ -108,7 +108,7 @@ static abench_status read_sizes(const parser *p, abench__value *value) {
 
     if (status == ABENCH_OK)
         return ABENCH_OK;
-    return abench__fail_at(p->error, status, at, "workload '%s', column %u: %s", p->spec, at,
+    return abench__fail_at(p->error, status, at, "workload '%.60s', column %u: %s", p->spec, at,
                            inner.message);
 }
 
@@ -274,14 +274,14 @@ abench_status abench_workload_tape(const abench_workload *workload,
     workload->kind->shape(workload, &options);
     status = abench_tape_builder_create(&options, &builder);
     if (status != ABENCH_OK)
-        return abench__fail(error, status, "no tape for '%s': %s", workload->spec,
+        return abench__fail(error, status, "no tape for '%.100s': %s", workload->spec,
                             abench_status_message(status));
     status = workload->kind->generate(workload, builder);
     if (status == ABENCH_OK)
         status = abench_tape_builder_finish(builder, out);
     if (status != ABENCH_OK) {
         const abench_error *detail = abench_tape_builder_error(builder);
-        abench__fail(error, status, "no tape for '%s': %s", workload->spec,
+        abench__fail(error, status, "no tape for '%.100s': %s", workload->spec,
                      detail->status != ABENCH_OK ? detail->message : abench_status_message(status));
     }
     abench_tape_builder_destroy(builder);

@@ -4,6 +4,7 @@ import glob
 import json
 import os
 import sys
+import xml.dom.minidom
 
 
 def check(good, text):
@@ -61,3 +62,17 @@ def check_whole(directory, count, arms):
     for folder, _, files in os.walk(directory):
         for name in files:
             check(not name.endswith((".part", ".tmp", ".probe")), "left over: %s/%s" % (folder, name))
+
+
+def picture_text(path):
+    """All that an SVG says in its text elements; it must be well-formed and hold no script."""
+    document = xml.dom.minidom.parse(path)
+    check(document.documentElement.tagName == "svg", path + " is no SVG")
+    check(not document.getElementsByTagName("script"), path + " holds a script")
+
+    def data(node):
+        if node.nodeType == node.TEXT_NODE:
+            return node.data
+        return "".join(data(child) for child in node.childNodes)
+
+    return "\n".join(data(element) for element in document.getElementsByTagName("text"))

@@ -14,7 +14,7 @@ refused() {
     untouched refused
 }
 
-refused "no-such-program: no such program in PATH" no-such-program
+PATH=/usr/bin:/bin refused "no-such-program: no such program in PATH" no-such-program
 refused "$SCRATCH/none: No such file or directory" "$SCRATCH/none"
 echo text >text
 refused "./text: Permission denied" ./text

@@ -2,7 +2,7 @@
 # Uses what `cmake --install` put into a prefix the way its users do. CTest names are install.CASE.
 # usage: check.sh CASE, with these in the environment:
 #   SOURCE  the repository       BUILD  the build tree       WORK  a folder of the install tests
-#   CMAKE   GENERATOR   CC   CXX   LIBDIR  of the prefix, for instance lib
+#   CMAKE   GENERATOR   CC   CXX   LIBDIR  of the prefix   VERSION
 set -eu
 
 case_name=$1
@@ -24,6 +24,7 @@ done
 # Compiles the example with the flags that pkg-config tells for the given prefix, and only those.
 # usage: by_pkg_config PREFIX OUTPUT COMPILER [PKG-CONFIG-OPTION...]
 by_pkg_config() {
+    # shellcheck disable=SC2034 # output: in the eval
     prefix=$1 output=$2 compiler=$3
     shift 3
     unset PKG_CONFIG_LIBDIR PKG_CONFIG_SYSROOT_DIR
@@ -68,7 +69,8 @@ wants() {
 by_cmake() {
     "$CMAKE" -S "$SOURCE/tests/install/$1" -B "$here/build" -G "$GENERATOR" -DCMAKE_BUILD_TYPE=Release \
         -DCMAKE_C_COMPILER="$CC" -DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_PREFIX_PATH="$stage" \
-        -DLANGUAGE="$2" -DKIND="$3" -DALLOCBENCH_SOURCE="$SOURCE" -DEXAMPLE="$example"
+        -DLANGUAGE="$2" -DKIND="$3" -DWANTED="$VERSION" -DALLOCBENCH_SOURCE="$SOURCE" \
+        -DEXAMPLE="$example"
     "$CMAKE" --build "$here/build"
     "$expect" "$here/build/consumer"
     wants "$3" "$here/build/consumer"
@@ -110,6 +112,15 @@ case $case_name in
     pkg_config_space)
         cp -a "$stage" "$here/a moved prefix"
         shared_from "$here/a moved prefix"
+        ;;
+    readme)
+        example=$here/readme.c
+        awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on' "$SOURCE/README.md" >"$example"
+        by_pkg_config "$stage" "$here/example" "$CC"
+        LD_LIBRARY_PATH=$stage/$LIBDIR "$here/example" >"$here/output"
+        cat "$here/output"
+        grep -Eqx '[1-9][0-9.]+ ns an operation, [1-9][0-9.]+ MiB' "$here/output" ||
+            fail "the program of README.md prints something else"
         ;;
     find_package_c_shared) by_cmake find_package C shared ;;
     find_package_c_static) by_cmake find_package C static ;;

@@ -38,6 +38,8 @@ typedef struct script {
 typedef struct script_block {
     uint32_t live;
     uint32_t owner;
+    uint32_t toucher; /* 1 + the lane that touched it since all lanes met, or 0 */
+    uint32_t reserved;
     uint64_t size;
     uint64_t generation; /* of a shared slot */
     uint8_t byte;        /* the block's first */
@@ -122,9 +124,13 @@ static inline void script_step(const script *s, script_state *state, const scrip
     else if (op->kind != ABENCH_OP_PHASE)
         script_count(state, op->kind, 1);
     state->phase_live_bytes[state->summary.phases - 1] = state->live_bytes;
+    if (op->kind == ABENCH_OP_PHASE || op->kind == ABENCH_OP_BARRIER)
+        for (uint32_t slot = 0; slot < SCRIPT_SLOTS; slot++)
+            state->shared[slot].toucher = 0;
     if (op->kind > ABENCH_OP_TOUCH)
         return;
     block = script_block_of(s, state, op);
+    block->toucher = op->kind == ABENCH_OP_TOUCH ? op->lane + 1 : 0;
     switch (op->kind) {
     case ABENCH_OP_REALLOC:
         script_leave(state, block);
@@ -201,6 +207,8 @@ static inline void script_random_block_op(const script *s, prng *random, script_
     op->slot = (uint32_t)prng_below(random, SCRIPT_SLOTS) * s->stride;
     if (prng_below(random, 3) == 0)
         op->slot |= ABENCH_SLOT_SHARED;
+    if (op->slot & ABENCH_SLOT_SHARED && script_block_of(s, state, op)->toucher != 0)
+        op->lane = script_block_of(s, state, op)->toucher - 1; /* no other may, before they meet */
     op->kind = script_block_of(s, state, op)->live ? taken[prng_below(random, 6)]
                                                    : fresh[prng_below(random, 4)];
     if (op->kind > ABENCH_OP_REALLOC)
@@ -256,6 +264,8 @@ static inline void script_random_drain(script *s, prng *random, script_state *st
             op.lane = (uint32_t)prng_below(random, s->lanes);
             op.slot |= ABENCH_SLOT_SHARED;
         }
+        if (op.slot & ABENCH_SLOT_SHARED && script_block_of(s, state, &op)->toucher != 0)
+            op.lane = script_block_of(s, state, &op)->toucher - 1;
         if (script_block_of(s, state, &op)->live)
             script_append(s, state, &op);
     }

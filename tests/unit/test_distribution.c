@@ -277,6 +277,7 @@ static void more_parts_than_a_table_holds_are_refused(void **state)
     abench__text_put(&text, ",0.01%7");
     assert_int_equal(abench_distribution_parse(spec, &distribution, &error), ABENCH_ERROR_SYNTAX);
     assert_int_equal(error.column, text.length + 1);
+    assert_non_null(strstr(error.message, "too many parts")); /* however long the spec is */
 }
 
 static void nothing_is_no_distribution(void **state)

@@ -16,7 +16,8 @@
 static char file[64];
 static char lines[16384];
 
-static int set_up(void **state) {
+static int set_up(void **state)
+{
     int fd;
 
     (void)state;
@@ -26,7 +27,8 @@ static int set_up(void **state) {
     return fd < 0 || close(fd) != 0;
 }
 
-static int tear_down(void **state) {
+static int tear_down(void **state)
+{
     (void)state;
     return unlink(file);
 }
@@ -39,7 +41,8 @@ static int tear_down(void **state) {
     "\"device\":1,\"inode\":5"
 
 /* A start line: pid and exe tell the image, whose mark is made from them. */
-static void add_start(int pid, const char *exe, int mark, const char *identity, int mixed) {
+static void add_start(int pid, const char *exe, int mark, const char *identity, int mixed)
+{
     char line[1024];
 
     snprintf(line, sizeof line,
@@ -51,7 +54,8 @@ static void add_start(int pid, const char *exe, int mark, const char *identity, 
     strcat(lines, line);
 }
 
-static tree_image seen_image(int pid, const char *exe, int mark) {
+static tree_image seen_image(int pid, const char *exe, int mark)
+{
     tree_image image = {0};
 
     image.device = 1;
@@ -67,7 +71,8 @@ static const images_wanted want_jemalloc = {
     .provider = "/lib/je.so", .device = 1, .inode = 77, .family = NULL};
 static const images_wanted want_libc = {.family = "glibc"};
 
-static images *read_lines(void) {
+static images *read_lines(void)
+{
     char message[512] = "";
     images *reported;
 
@@ -80,7 +85,8 @@ static images *read_lines(void) {
 
 /* Judges, and checks the refusal (NULL: none). */
 static void judge(const tree_image *seen, size_t count, const images_wanted *wanted,
-                  const char *refusal, size_t unseen, size_t silent) {
+                  const char *refusal, size_t unseen, size_t silent)
+{
     images *reported = read_lines();
     images_verdict verdict;
 
@@ -97,7 +103,8 @@ static void judge(const tree_image *seen, size_t count, const images_wanted *wan
 
 /* ---- judging --------------------------------------------------------------------------------- */
 
-static void all_reported_the_wanted_one(void **state) {
+static void all_reported_the_wanted_one(void **state)
+{
     const tree_image seen[] = {seen_image(10, "/bin/sh", 500), seen_image(11, "/bin/cat", 600)};
 
     (void)state;
@@ -106,7 +113,8 @@ static void all_reported_the_wanted_one(void **state) {
     judge(seen, 2, &want_jemalloc, NULL, 0, 0);
 }
 
-static void images_too_short_to_be_seen_are_counted(void **state) {
+static void images_too_short_to_be_seen_are_counted(void **state)
+{
     const tree_image seen[] = {seen_image(10, "/bin/sh", 500)};
 
     (void)state;
@@ -116,7 +124,8 @@ static void images_too_short_to_be_seen_are_counted(void **state) {
     judge(seen, 1, &want_jemalloc, NULL, 2, 0);
 }
 
-static void an_image_that_did_not_report_is_named(void **state) {
+static void an_image_that_did_not_report_is_named(void **state)
+{
     const tree_image seen[] = {seen_image(10, "/bin/sh", 500), seen_image(11, "/gone/cat", 600),
                                seen_image(12, "/gone/tr", 700)};
 
@@ -129,7 +138,8 @@ static void an_image_that_did_not_report_is_named(void **state) {
 }
 
 /* Each part of the key alone makes another image. */
-static void another_image_of_the_same_process_does_not_vouch(void **state) {
+static void another_image_of_the_same_process_does_not_vouch(void **state)
+{
     tree_image seen[] = {seen_image(10, "/gone/sh", 500)};
 
     (void)state;
@@ -160,7 +170,8 @@ static void another_image_of_the_same_process_does_not_vouch(void **state) {
           1, 1);
 }
 
-static void a_forked_child_is_vouched_for_by_its_parents_image(void **state) {
+static void a_forked_child_is_vouched_for_by_its_parents_image(void **state)
+{
     const tree_image seen[] = {seen_image(44, "/bin/sh", 500)}; /* first seen in the child */
 
     (void)state;
@@ -168,7 +179,8 @@ static void a_forked_child_is_vouched_for_by_its_parents_image(void **state) {
     judge(seen, 1, &want_jemalloc, NULL, 0, 0);
 }
 
-static void silence_can_be_allowed(void **state) {
+static void silence_can_be_allowed(void **state)
+{
     const tree_image seen[] = {seen_image(10, "/gone/sh", 500)};
     images_wanted wanted = want_libc;
     images *reported;
@@ -185,7 +197,8 @@ static void silence_can_be_allowed(void **state) {
     images_free(reported);
 }
 
-static void another_provider_is_refused_even_when_silence_is_allowed(void **state) {
+static void another_provider_is_refused_even_when_silence_is_allowed(void **state)
+{
     images_wanted wanted = want_libc;
 
     (void)state;
@@ -197,7 +210,8 @@ static void another_provider_is_refused_even_when_silence_is_allowed(void **stat
           1, 0);
 }
 
-static void the_wrong_provider_is_named(void **state) {
+static void the_wrong_provider_is_named(void **state)
+{
     const tree_image seen[] = {seen_image(10, "/bin/sh", 500), seen_image(11, "/bin/cat", 600)};
 
     (void)state;
@@ -212,7 +226,8 @@ static void the_wrong_provider_is_named(void **state) {
           1, 0);
 }
 
-static void another_file_of_the_same_family_is_wrong(void **state) {
+static void another_file_of_the_same_family_is_wrong(void **state)
+{
     images_wanted wanted = want_jemalloc;
 
     (void)state;
@@ -224,7 +239,8 @@ static void another_file_of_the_same_family_is_wrong(void **state) {
           0);
 }
 
-static void a_mixed_allocator_is_refused(void **state) {
+static void a_mixed_allocator_is_refused(void **state)
+{
     (void)state;
     add_start(10, "/bin/sh", 500, JEMALLOC, 1);
     judge(NULL, 0, &want_jemalloc,
@@ -239,7 +255,8 @@ static void a_mixed_allocator_is_refused(void **state) {
           1, 0);
 }
 
-static void a_hidden_image_is_matched_by_its_process(void **state) {
+static void a_hidden_image_is_matched_by_its_process(void **state)
+{
     tree_image seen[] = {seen_image(11, "?", 0)};
 
     (void)state;
@@ -253,7 +270,8 @@ static void a_hidden_image_is_matched_by_its_process(void **state) {
 }
 
 /* Without address randomisation two runs of one program look the same. */
-static void images_that_look_alike_are_all_seen(void **state) {
+static void images_that_look_alike_are_all_seen(void **state)
+{
     const tree_image seen[] = {seen_image(10, "/bin/sh", 500)};
 
     (void)state;
@@ -262,7 +280,8 @@ static void images_that_look_alike_are_all_seen(void **state) {
     judge(seen, 1, &want_jemalloc, NULL, 0, 0);
 }
 
-static void a_report_without_a_mark_is_matched_by_its_process(void **state) {
+static void a_report_without_a_mark_is_matched_by_its_process(void **state)
+{
     const tree_image seen[] = {seen_image(10, "/gone/sh", 500), seen_image(11, "/gone/sh", 600)};
 
     (void)state;
@@ -275,7 +294,8 @@ static void a_report_without_a_mark_is_matched_by_its_process(void **state) {
           0, 1);
 }
 
-static void the_roots_first_report_is_the_cells(void **state) {
+static void the_roots_first_report_is_the_cells(void **state)
+{
     images *reported;
     images_verdict verdict;
 
@@ -297,7 +317,8 @@ static void the_roots_first_report_is_the_cells(void **state) {
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static void an_empty_file_has_no_images(void **state) {
+static void an_empty_file_has_no_images(void **state)
+{
     images *reported = read_lines();
 
     (void)state;
@@ -307,7 +328,8 @@ static void an_empty_file_has_no_images(void **state) {
     images_free(NULL);
 }
 
-static void exits_tell_the_peak(void **state) {
+static void exits_tell_the_peak(void **state)
+{
     images *reported;
 
     (void)state;
@@ -321,7 +343,8 @@ static void exits_tell_the_peak(void **state) {
     images_free(reported);
 }
 
-static void a_damaged_line_is_named(void **state) {
+static void a_damaged_line_is_named(void **state)
+{
     static const struct {
         const char *line;
         const char *says;
@@ -350,7 +373,8 @@ static void a_damaged_line_is_named(void **state) {
     }
 }
 
-static void a_missing_file_is_an_error(void **state) {
+static void a_missing_file_is_an_error(void **state)
+{
     char message[512] = "";
 
     (void)state;
@@ -360,7 +384,8 @@ static void a_missing_file_is_an_error(void **state) {
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-int main(void) {
+int main(void)
+{
     const struct CMUnitTest tests[] = {
         TEST(all_reported_the_wanted_one),
         TEST(images_too_short_to_be_seen_are_counted),

@@ -22,7 +22,8 @@
 extern char **environ;
 
 /* A shell that runs script; argv has room for four. */
-static launch shell(const char **argv, const char *script) {
+static launch shell(const char **argv, const char *script)
+{
     launch how = {0};
 
     argv[0] = "sh";
@@ -36,7 +37,8 @@ static launch shell(const char **argv, const char *script) {
 }
 
 /* Starts it with its output in a pipe and returns what it printed; its status in *status. */
-static char *run(launch *how, int *status) {
+static char *run(launch *how, int *status)
+{
     static char text[4096];
     const char *what;
     int ends[2];
@@ -56,7 +58,8 @@ static char *run(launch *how, int *status) {
     return text;
 }
 
-static char *run_shell(const char *script) {
+static char *run_shell(const char *script)
+{
     const char *argv[4];
     launch how = shell(argv, script);
     int status;
@@ -65,14 +68,16 @@ static char *run_shell(const char *script) {
 }
 
 /* true: every holder of the other end is gone. */
-static bool ends_soon(int fd) {
+static bool ends_soon(int fd)
+{
     struct pollfd end = {fd, POLLIN, 0};
     char byte;
 
     return poll(&end, 1, 20000) == 1 && read(fd, &byte, 1) == 0;
 }
 
-static void a_failing_exec_is_reported_and_no_exit_status(void **state) {
+static void a_failing_exec_is_reported_and_no_exit_status(void **state)
+{
     const char *argv[] = {"/nonexistent/program", NULL}, *what = "";
     launch how = {0};
 
@@ -88,7 +93,8 @@ static void a_failing_exec_is_reported_and_no_exit_status(void **state) {
     assert_int_equal(errno, ECHILD);
 }
 
-static void a_failing_setting_names_its_step(void **state) {
+static void a_failing_setting_names_its_step(void **state)
+{
     const char *argv[4], *what = "";
     launch how = shell(argv, "true");
 
@@ -99,7 +105,8 @@ static void a_failing_setting_names_its_step(void **state) {
     assert_string_equal(what, "cpus");
 }
 
-static void a_program_is_found_by_the_tools_path(void **state) {
+static void a_program_is_found_by_the_tools_path(void **state)
+{
     const char *argv[4], *envp[] = {"PATH=/nowhere", "MARK=yes", NULL};
     launch how = shell(argv, "echo $PATH $MARK");
     int status;
@@ -110,7 +117,8 @@ static void a_program_is_found_by_the_tools_path(void **state) {
     assert_int_equal(status, 0);
 }
 
-static void only_what_is_inherited_stays_open(void **state) {
+static void only_what_is_inherited_stays_open(void **state)
+{
     const int kept = fcntl(0, F_DUPFD, 70), lost = fcntl(0, F_DUPFD, 80);
     const char *argv[] = {"sh", "-c",
                           "for n in 3 4 5 6 7 8 9 70 80; do "
@@ -133,7 +141,8 @@ static void only_what_is_inherited_stays_open(void **state) {
 }
 
 /* Standard output given as descriptor 2 and standard error as 1, in a process of its own. */
-static void crossed_descriptors_are_put_right(void **state) {
+static void crossed_descriptors_are_put_right(void **state)
+{
     char text[64] = "";
     int output[2], errors[2];
     pid_t pid;
@@ -162,7 +171,8 @@ static void crossed_descriptors_are_put_right(void **state) {
     waitpid(pid, NULL, 0);
 }
 
-static void signals_are_as_after_login(void **state) {
+static void signals_are_as_after_login(void **state)
+{
     sigset_t blocked;
     const char *text;
 
@@ -177,7 +187,8 @@ static void signals_are_as_after_login(void **state) {
     assert_string_equal(text, "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
 }
 
-static void the_child_leads_its_own_group(void **state) {
+static void the_child_leads_its_own_group(void **state)
+{
     const char *argv[4], *what;
     launch how = shell(argv, "sleep 100");
     pid_t pid;
@@ -189,7 +200,8 @@ static void the_child_leads_its_own_group(void **state) {
     launch_kill(pid);
 }
 
-static void factors_are_applied(void **state) {
+static void factors_are_applied(void **state)
+{
     const char *argv[4];
     launch how = shell(argv, "cat /proc/self/personality; exec grep -E "
                              "'^(THP_enabled|Cpus_allowed_list):' /proc/self/status");
@@ -211,7 +223,8 @@ static void factors_are_applied(void **state) {
     assert_string_equal(run(&how, &status), expected);
 }
 
-static void kill_takes_the_whole_group(void **state) {
+static void kill_takes_the_whole_group(void **state)
+{
     const char *argv[4], *what;
     launch how = shell(argv, "trap '' TERM; sleep 100 & echo; sleep 100");
     int ends[2];
@@ -230,7 +243,8 @@ static void kill_takes_the_whole_group(void **state) {
     close(ends[0]);
 }
 
-static void the_child_dies_with_its_parent(void **state) {
+static void the_child_dies_with_its_parent(void **state)
+{
     int ends[2], status;
     pid_t pid;
 
@@ -252,7 +266,8 @@ static void the_child_dies_with_its_parent(void **state) {
     close(ends[0]);
 }
 
-int main(void) {
+int main(void)
+{
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_failing_exec_is_reported_and_no_exit_status),
         cmocka_unit_test(a_failing_setting_names_its_step),

@@ -29,13 +29,15 @@
 static char folder[64];
 static program found;
 
-static int set_up(void **state) {
+static int set_up(void **state)
+{
     (void)state;
     snprintf(folder, sizeof folder, "/tmp/abXXXXXX");
     return mkdtemp(folder) == NULL || chmod(folder, 0755) != 0;
 }
 
-static int tear_down(void **state) {
+static int tear_down(void **state)
+{
     DIR *dir = opendir(folder);
     const struct dirent *entry;
 
@@ -48,7 +50,8 @@ static int tear_down(void **state) {
 }
 
 /* A file in the folder, with the rights given; its path lives until the next call. */
-static const char *make(const char *name, const void *data, size_t size, mode_t mode) {
+static const char *make(const char *name, const void *data, size_t size, mode_t mode)
+{
     static char path[128];
     int fd;
 
@@ -61,19 +64,22 @@ static const char *make(const char *name, const void *data, size_t size, mode_t 
     return path;
 }
 
-static const char *make_text(const char *name, const char *text) {
+static const char *make_text(const char *name, const char *text)
+{
     return make(name, text, strlen(text), 0755);
 }
 
 /* A copy of this program's ELF header and what follows, to be spoilt by a test. */
-static unsigned char *own_bytes(size_t *size) {
+static unsigned char *own_bytes(size_t *size)
+{
     unsigned char *data = (unsigned char *)util_read_file("/proc/self/exe", 64 << 20, size);
 
     assert_non_null(data);
     return data;
 }
 
-static ElfW(Phdr) * interpreter_segment(unsigned char *data) {
+static ElfW(Phdr) * interpreter_segment(unsigned char *data)
+{
     ElfW(Ehdr) header;
     ElfW(Phdr) * segments;
 
@@ -86,7 +92,8 @@ static ElfW(Phdr) * interpreter_segment(unsigned char *data) {
     return NULL;
 }
 
-static void assert_state(const char *name, program_state state, const char *reason) {
+static void assert_state(const char *name, program_state state, const char *reason)
+{
     program_clear(&found);
     program_inspect(name, &found);
     if (found.state != state)
@@ -99,7 +106,8 @@ static void assert_state(const char *name, program_state state, const char *reas
 
 /* ---- finding --------------------------------------------------------------------------------- */
 
-static void a_program_in_path_is_fine(void **state) {
+static void a_program_in_path_is_fine(void **state)
+{
     (void)state;
     assert_state("sh", PROGRAM_OK, NULL);
     assert_int_equal(found.path[0], '/');
@@ -107,7 +115,8 @@ static void a_program_in_path_is_fine(void **state) {
     assert_string_equal(found.path, "/proc/self/exe");
 }
 
-static void what_cannot_be_found_is_broken(void **state) {
+static void what_cannot_be_found_is_broken(void **state)
+{
     (void)state;
     assert_state("no-such-program", PROGRAM_BROKEN, "no-such-program: no such program in PATH");
     assert_state("/no/such", PROGRAM_BROKEN, "/no/such: No such file or directory");
@@ -116,7 +125,8 @@ static void what_cannot_be_found_is_broken(void **state) {
     assert_state(make("plain", "#!/bin/sh\n", 10, 0644), PROGRAM_BROKEN, "Permission denied");
 }
 
-static void path_is_searched_as_exec_does(void **state) {
+static void path_is_searched_as_exec_does(void **state)
+{
     char *before = xstrdup(getenv("PATH")), *path = xasprintf("/nowhere:%s:%s", folder, before);
 
     (void)state;
@@ -136,7 +146,8 @@ static void path_is_searched_as_exec_does(void **state) {
 
 /* ---- scripts --------------------------------------------------------------------------------- */
 
-static void a_script_is_judged_by_its_interpreter(void **state) {
+static void a_script_is_judged_by_its_interpreter(void **state)
+{
     (void)state;
     assert_state(make_text("s", "#!/bin/sh -e\nexit\n"), PROGRAM_OK, NULL);
     assert_string_equal(found.image, "/bin/sh");
@@ -151,7 +162,8 @@ static void a_script_is_judged_by_its_interpreter(void **state) {
     assert_state(make("s", "\1\2\0\3", 4, 0755), PROGRAM_BROKEN, "neither an ELF program");
 }
 
-static void scripts_of_scripts_are_followed_to_a_limit(void **state) {
+static void scripts_of_scripts_are_followed_to_a_limit(void **state)
+{
     char text[160], name[2] = "a";
 
     (void)state;
@@ -165,7 +177,8 @@ static void scripts_of_scripts_are_followed_to_a_limit(void **state) {
     assert_state(make_text("loop", text), PROGRAM_BROKEN, "too many interpreters");
 }
 
-static void a_static_interpreter_is_no_better(void **state) {
+static void a_static_interpreter_is_no_better(void **state)
+{
     size_t size;
     unsigned char *data = own_bytes(&size);
     char text[160];
@@ -179,7 +192,8 @@ static void a_static_interpreter_is_no_better(void **state) {
 
 /* ---- ELF ------------------------------------------------------------------------------------- */
 
-static void a_static_program_is_out_of_reach(void **state) {
+static void a_static_program_is_out_of_reach(void **state)
+{
     size_t size;
     unsigned char *data = own_bytes(&size);
     char *reason;
@@ -195,7 +209,8 @@ static void a_static_program_is_out_of_reach(void **state) {
     free(data);
 }
 
-static void another_machine_is_out_of_reach(void **state) {
+static void another_machine_is_out_of_reach(void **state)
+{
     size_t size;
     unsigned char *data = own_bytes(&size);
 
@@ -208,7 +223,8 @@ static void another_machine_is_out_of_reach(void **state) {
     free(data);
 }
 
-static void another_c_library_is_out_of_reach(void **state) {
+static void another_c_library_is_out_of_reach(void **state)
+{
     size_t size;
     unsigned char *data = own_bytes(&size);
     const ElfW(Phdr) *segment = interpreter_segment(data);
@@ -226,7 +242,8 @@ static void another_c_library_is_out_of_reach(void **state) {
     free(data);
 }
 
-static void the_loader_itself_may_be_called(void **state) {
+static void the_loader_itself_may_be_called(void **state)
+{
     size_t size;
     unsigned char *data = own_bytes(&size);
     char *loader = xstrdup((const char *)data + interpreter_segment(data)->p_offset);
@@ -237,7 +254,8 @@ static void the_loader_itself_may_be_called(void **state) {
     free(data);
 }
 
-static void a_damaged_program_is_no_crash(void **state) {
+static void a_damaged_program_is_no_crash(void **state)
+{
     const uint64_t seed = 1;
     abench_random random;
     size_t size;
@@ -263,11 +281,13 @@ static void a_damaged_program_is_no_crash(void **state) {
 
 /* ---- privileges ------------------------------------------------------------------------------ */
 
-static bool keeps_privileges(void) {
+static bool keeps_privileges(void)
+{
     return geteuid() == 0;
 }
 
-static void setuid_to_another_is_out_of_reach(void **state) {
+static void setuid_to_another_is_out_of_reach(void **state)
+{
     size_t size;
     unsigned char *data = own_bytes(&size);
     const char *path = make("p", data, size, 0755);
@@ -288,7 +308,8 @@ static void setuid_to_another_is_out_of_reach(void **state) {
     assert_state(path, PROGRAM_UNREACHED, "is setgid to another group (65534)");
 }
 
-static void file_capabilities_are_out_of_reach_of_others_than_root(void **state) {
+static void file_capabilities_are_out_of_reach_of_others_than_root(void **state)
+{
     struct vfs_cap_data capability = {0};
     size_t size;
     unsigned char *data = own_bytes(&size);
@@ -312,7 +333,8 @@ static void file_capabilities_are_out_of_reach_of_others_than_root(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-int main(void) {
+int main(void)
+{
     const struct CMUnitTest tests[] = {
         TEST(a_program_in_path_is_fine),
         TEST(what_cannot_be_found_is_broken),

@@ -27,43 +27,55 @@
 /* Every process of a test writes one byte when it is where it should be. */
 static int ready[2];
 
-static void say_ready(void) {
+static void say_ready(void)
+{
     if (write(ready[1], "", 1) != 1)
         _exit(1);
 }
 
-static void await(int count) {
+static void await(int count)
+{
     char bytes[16];
 
     assert_int_equal(util_read_all(ready[0], bytes, (size_t)count), count);
 }
 
-static _Noreturn void stay(void) {
+static _Noreturn void stay(void)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     say_ready();
     for (;;)
         pause();
 }
 
-static int set_up(void **state) {
+static int set_up(void **state)
+{
     (void)state;
     return pipe2(ready, O_CLOEXEC);
 }
 
-/* The tests' processes hang below one child, which dies with all that it made. */
-static int tear_down(void **state) {
+static pid_t group; /* that a test has made */
+
+static void end_group(pid_t pid)
+{
+    kill(-pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    group = 0;
+}
+
+static int tear_down(void **state)
+{
     (void)state;
+    if (group > 0)
+        end_group(group);
     close(ready[0]);
     close(ready[1]);
     return 0;
 }
 
-static void end_group(pid_t pid) {
-    kill(-pid, SIGKILL);
-    waitpid(pid, NULL, 0);
-}
-
 /* A child that leads a group of its own and does body. */
-static pid_t start(void (*body)(void)) {
+static pid_t start(void (*body)(void))
+{
     pid_t pid;
 
     fflush(NULL);
@@ -75,10 +87,12 @@ static pid_t start(void (*body)(void)) {
         _exit(0);
     }
     assert_true(pid > 0);
+    group = pid;
     return pid;
 }
 
-static char *touched(size_t size) {
+static char *touched(size_t size)
+{
     char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (memory == MAP_FAILED)
@@ -89,7 +103,8 @@ static char *touched(size_t size) {
 
 /* ---- processes ------------------------------------------------------------------------------- */
 
-static void a_process_is_read_as_it_is(void **state) {
+static void a_process_is_read_as_it_is(void **state)
+{
     tree_process self;
 
     (void)state;
@@ -103,12 +118,14 @@ static void a_process_is_read_as_it_is(void **state) {
     assert_true(self.start_stack >= (uintptr_t)&self);
 }
 
-static void be_badly_named(void) {
+static void be_badly_named(void)
+{
     prctl(PR_SET_NAME, ") R 1 (1 2 3", 0, 0, 0);
     stay();
 }
 
-static void a_name_with_parentheses_does_not_confuse(void **state) {
+static void a_name_with_parentheses_does_not_confuse(void **state)
+{
     const pid_t pid = start(be_badly_named);
     tree_process process;
 
@@ -121,7 +138,8 @@ static void a_name_with_parentheses_does_not_confuse(void **state) {
     assert_false(tree_read_process(pid, &process));
 }
 
-static void be_three_deep(void) {
+static void be_three_deep(void)
+{
     if (fork() == 0) {
         for (int at = 0; at < 2; at++)
             if (fork() == 0)
@@ -131,7 +149,8 @@ static void be_three_deep(void) {
     stay();
 }
 
-static void both_ways_find_the_same_tree(void **state) {
+static void both_ways_find_the_same_tree(void **state)
+{
     const pid_t pid = start(be_three_deep);
     tree_list list = {NULL, 0, 0};
 
@@ -156,14 +175,16 @@ static void both_ways_find_the_same_tree(void **state) {
     free(list.items);
 }
 
-static void *fork_in_thread(void *unused) {
+static void *fork_in_thread(void *unused)
+{
     (void)unused;
     if (fork() == 0)
         stay();
     stay();
 }
 
-static void be_threaded(void) {
+static void be_threaded(void)
+{
     pthread_t thread;
 
     if (pthread_create(&thread, NULL, fork_in_thread, NULL) != 0)
@@ -171,7 +192,8 @@ static void be_threaded(void) {
     stay();
 }
 
-static void children_of_other_threads_are_found(void **state) {
+static void children_of_other_threads_are_found(void **state)
+{
     const pid_t pid = start(be_threaded);
     tree_list list = {NULL, 0, 0};
 
@@ -186,13 +208,15 @@ static void children_of_other_threads_are_found(void **state) {
 
 /* ---- images ---------------------------------------------------------------------------------- */
 
-static void be_forked(void) {
+static void be_forked(void)
+{
     if (fork() == 0)
         stay();
     stay();
 }
 
-static void a_fork_is_the_same_image(void **state) {
+static void a_fork_is_the_same_image(void **state)
+{
     const pid_t pid = start(be_forked);
     tree *t = tree_create(getpid(), abench_clock_ns(), 0, false);
     struct stat self;
@@ -215,7 +239,8 @@ static void a_fork_is_the_same_image(void **state) {
 
 static int go[2];
 
-static void exec_when_told(void) {
+static void exec_when_told(void)
+{
     char byte;
 
     say_ready();
@@ -224,7 +249,8 @@ static void exec_when_told(void) {
 }
 
 /* The same process, before its exec and after; and what that one starts. */
-static void an_exec_is_another_image(void **state) {
+static void an_exec_is_another_image(void **state)
+{
     tree *t = tree_create(getpid(), abench_clock_ns(), 0, false);
     int output[2];
     char byte;
@@ -241,6 +267,7 @@ static void an_exec_is_another_image(void **state) {
         exec_when_told();
         _exit(1);
     }
+    group = pid;
     await(1);
     tree_look(t);
     assert_int_equal(t->images_count, 1);
@@ -261,7 +288,8 @@ static void an_exec_is_another_image(void **state) {
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-static void be_large_with_workers(void) {
+static void be_large_with_workers(void)
+{
     touched(64 * MIB);
     for (int at = 0; at < 2; at++)
         if (fork() == 0)
@@ -269,7 +297,8 @@ static void be_large_with_workers(void) {
     stay();
 }
 
-static void pss_counts_what_workers_share_once(void **state) {
+static void pss_counts_what_workers_share_once(void **state)
+{
     const pid_t pid = start(be_large_with_workers);
     tree *t = tree_create(getpid(), abench_clock_ns(), 0, false);
 
@@ -288,7 +317,8 @@ static void pss_counts_what_workers_share_once(void **state) {
     end_group(pid);
 }
 
-static void be_large_in_vfork(void) {
+static void be_large_in_vfork(void)
+{
     touched(64 * MIB);
     if (vfork() == 0) {
         (void)!write(ready[1], "", 1);
@@ -298,7 +328,8 @@ static void be_large_in_vfork(void) {
 }
 
 /* posix_spawn does this between its fork and its exec. */
-static void a_vfork_child_is_not_counted_twice(void **state) {
+static void a_vfork_child_is_not_counted_twice(void **state)
+{
     const pid_t pid = start(be_large_in_vfork);
     tree_process parent;
 
@@ -319,7 +350,8 @@ static void a_vfork_child_is_not_counted_twice(void **state) {
     end_group(pid);
 }
 
-static void pss_is_seldom_and_rss_always(void **state) {
+static void pss_is_seldom_and_rss_always(void **state)
+{
     const pid_t pid = start(be_forked);
     tree *t = tree_create(getpid(), abench_clock_ns(), 0, false);
 
@@ -339,7 +371,8 @@ static void pss_is_seldom_and_rss_always(void **state) {
     end_group(pid);
 }
 
-static void a_tree_that_is_gone_gives_no_reading(void **state) {
+static void a_tree_that_is_gone_gives_no_reading(void **state)
+{
     const pid_t pid = start(be_forked);
     tree *t = tree_create(pid, abench_clock_ns(), 0, false);
 
@@ -354,7 +387,8 @@ static void a_tree_that_is_gone_gives_no_reading(void **state) {
     tree_destroy(NULL);
 }
 
-static void a_zombie_is_no_image_and_no_memory(void **state) {
+static void a_zombie_is_no_image_and_no_memory(void **state)
+{
     tree *t = tree_create(getpid(), abench_clock_ns(), 0, false);
     siginfo_t info;
     pid_t pid;
@@ -373,7 +407,8 @@ static void a_zombie_is_no_image_and_no_memory(void **state) {
     tree_destroy(t);
 }
 
-static void a_long_timeline_is_thinned_out(void **state) {
+static void a_long_timeline_is_thinned_out(void **state)
+{
     const pid_t pid = start(be_forked);
     tree *t = tree_create(pid, abench_clock_ns(), 1, false);
 
@@ -391,7 +426,8 @@ static void a_long_timeline_is_thinned_out(void **state) {
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-int main(void) {
+int main(void)
+{
     const struct CMUnitTest tests[] = {
         TEST(a_process_is_read_as_it_is),         TEST(a_name_with_parentheses_does_not_confuse),
         TEST(both_ways_find_the_same_tree),       TEST(children_of_other_threads_are_found),

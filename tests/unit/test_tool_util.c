@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -169,25 +170,50 @@ static void read_file_reads_proc_files_of_no_size(void **state)
     free(text);
 }
 
-static void write_all_survives_short_writes(void **state)
+static int notes[2];
+
+static void note_alarm(int number)
+{
+    (void)number;
+    (void)!write(notes[1], "", 1);
+}
+
+/* Writes into a pipe that nobody reads yet, and is interrupted in it again and again. */
+static _Noreturn void write_interrupted(int fd, const char *data, size_t size)
+{
+    const struct itimerval often = {{0, 5000}, {0, 5000}};
+    struct sigaction action = {0};
+
+    action.sa_handler = note_alarm; /* without SA_RESTART: a blocked write ends short */
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &often, NULL);
+    _exit(util_write_all(fd, data, size) ? 0 : 1);
+}
+
+static void write_all_survives_interruptions_and_short_writes(void **state)
 {
     enum { SIZE = 1 << 20 };
-    char *data = xmalloc(SIZE), *back = xmalloc(SIZE);
-    int ends[2];
+    char *data = xmalloc(SIZE), *back = xmalloc(SIZE), note[10];
+    int ends[2], status;
     pid_t pid;
 
     (void)state;
     for (int at = 0; at < SIZE; at++)
-        data[at] = (char)(at * 7 >> 3);
-    assert_int_equal(pipe(ends), 0);
+        data[at] = (char)(at + (at >> 12));
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    assert_int_equal(pipe2(notes, O_CLOEXEC), 0);
     pid = fork();
     if (pid == 0)
-        _exit(util_write_all(ends[1], data, SIZE) ? 0 : 1); /* the pipe takes 64 KiB at a time */
+        write_interrupted(ends[1], data, SIZE);
     close(ends[1]);
+    assert_int_equal(util_read_all(notes[0], note, sizeof note), sizeof note);
     assert_int_equal(util_read_all(ends[0], back, SIZE), SIZE);
     assert_memory_equal(data, back, SIZE);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
     close(ends[0]);
-    waitpid(pid, NULL, 0);
+    close(notes[0]);
+    close(notes[1]);
     free(data);
     free(back);
 }
@@ -246,11 +272,12 @@ int main(void)
         TEST(read_file_refuses_what_is_too_large),
         TEST(read_file_does_not_hang_on_a_fifo),
         TEST(read_file_reads_proc_files_of_no_size),
-        TEST(write_all_survives_short_writes),
+        TEST(write_all_survives_interruptions_and_short_writes),
         TEST(grow_keeps_the_items),
         TEST(without_memory_the_tool_ends_with_status_3),
         TEST(control_characters_do_not_reach_a_line),
     };
 
+    alarm(60); /* a test that hangs is a failure */
     return cmocka_run_group_tests_name("tool_util", tests, NULL, NULL);
 }

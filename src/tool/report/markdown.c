@@ -222,7 +222,11 @@ static void put_reading_help(const model *m, FILE *out)
           "memory is what the kernel says, less what it said before the work. *usable/live* is "
           "what the allocator rounds up, *RSS/live* "
           "all that it costs, *drained* what it keeps when everything was freed.\n"
-          "- An allocator can win one column by losing another: read the row, not the cell.\n",
+          "- An allocator can win one column by losing another: read the row, not the cell.\n"
+          "- In lockstep a target plays a slice, then sleeps while the others play theirs: more time "
+          "passes on the clock between its operations than in a program of its own. What purges by "
+          "the clock (jemalloc's decay, mimalloc's purge delay) may give back earlier in the work than "
+          "it would there; `--sequential` shows how much that is.\n",
           out);
 }
 
