@@ -26,7 +26,8 @@
  *   ALLOCBENCH_SAMPLE_US    period of the memory timeline
  *   ALLOCBENCH_TURN         "IN,OUT": two descriptors. The run writes one line "ready ..." to OUT
  *                           when it could begin, then reads one byte from IN before each slice and
- *                           writes "slice\n" to OUT after it: how a tool plays runs in lockstep
+ *                           writes "slice\n" to OUT after each but the last, after which the
+ *                           tool waits for the harness to end: how runs are played in lockstep
  *
  * Result file, schema 1: JSON Lines, one object a line, {"record": KIND, ...}. A file without its
  * end record is a run that died. Readers skip kinds and keys that they do not know.
@@ -35,7 +36,7 @@
  *             plan_digest (16 hex digits), seed, lanes, touch, slice_operations, sample_us,
  *             allocator {family, version, build_id, file, device, inode, mixed, static, others},
  *             environment {NAME: VALUE of what steers an allocator}, host {...}
- *   phase     at each phase's end: index (0: the baseline, before anything), name, timed,
+ *   phase     at each phase's end: index (-1: the baseline, before anything), name, timed,
  *             operations, time_ns (the timeline's clock), live_bytes, live_blocks, usable_bytes,
  *             and memory {field: value} of the fields that could be read
  *   reading   time_ns and the fields that could be read

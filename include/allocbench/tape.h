@@ -8,11 +8,12 @@
  *   bits 63-59  kind        ABENCH_OP_...
  *   bit  58     extended    a second word follows
  *   bit  57     shared      the slot is shared between lanes
- *   bit  56     empty       the block has 0 bytes: nothing of it may be read or written
+ *   bit  56     empty       the block (of a realloc: the one before) has 0 bytes: nothing of it
+ *                           may be read or written
  *   bits 55-32  slot        its low 24 bits
  *   bits 31-0   size        bytes, low 32 bits, of what is allocated, freed by free_sized or
  *                           touched; of a free or an end: 0; of a phase: its index; of a pause:
- *                           microseconds; of a barrier: its ordinal among the barriers; of a free,
+ *                           microseconds; of a barrier: how many were before it; of a free,
  *                           free_sized or touch of a shared slot: its generation
  *
  *   second word: bits 31-0  with a shared slot: generation of a malloc, calloc, aligned_alloc or
@@ -126,7 +127,9 @@ ABENCH_API abench_status abench_tape_builder_free(abench_tape_builder *builder, 
 /* As free, told the size to the allocator (C23 free_sized) where it takes one. */
 ABENCH_API abench_status abench_tape_builder_free_sized(abench_tape_builder *builder, uint32_t lane,
                                                         uint32_t slot);
-/* Writes the block again, as the tape's touch says. */
+/* Writes the block again, as the tape's touch says. A touch leaves no trace in its slot, so that a
+ * touch of a shared slot, and another lane's next free, realloc or touch of it, must have a barrier
+ * or a phase's edge between them; the builder refuses them otherwise. */
 ABENCH_API abench_status abench_tape_builder_touch(abench_tape_builder *builder, uint32_t lane,
                                                    uint32_t slot);
 /* Real time, not timed. */

@@ -73,7 +73,6 @@ abench_status abench__hooks_copy(const abench_memory_hooks *hooks, abench_memory
     abench_memory_hooks theirs = ABENCH_MEMORY_HOOKS_INIT;
     abench_status status;
 
-    abench_memory_hooks_init(copy);
     status = abench__options_read(&theirs, sizeof theirs, hooks, HOOKS_FIRST_RELEASE);
     if (status != ABENCH_OK)
         return status;

@@ -31,7 +31,7 @@ typedef struct abench__lane {
     uint32_t index;
     _Atomic uint32_t waits_for; /* WAIT_... */
     _Atomic uint64_t waits_at;  /* index of the word */
-    _Atomic uint64_t cut; /* the cut that it plays now; UINT64_MAX when it has ended one slice */
+    _Atomic uint64_t cut; /* the cut that it plays now; beyond all when it has ended its slice */
     pthread_t thread;
     uint32_t has_thread;
 } __attribute__((aligned(128))) abench__lane;

@@ -18,6 +18,7 @@
 #define RECEIPT_FIRST_RELEASE        280u
 #define ALLOCATOR_FIRST_RELEASE      64u
 #define WATCHDOG_PRESET_MS           60000u
+#define NS_PER_MS                    ((uint64_t)1000000)
 
 _Static_assert(sizeof(abench_player_options) == PLAYER_OPTIONS_FIRST_RELEASE, "first release");
 _Static_assert(sizeof(abench_receipt) == RECEIPT_FIRST_RELEASE, "first release");
@@ -390,7 +391,9 @@ abench_status abench_play(const abench_tape *tape, const abench_allocator *alloc
     play->options = o;
     play->skew_cuts =
         o.skew_operations / ABENCH_TAPE_CUT + (o.skew_operations % ABENCH_TAPE_CUT != 0);
-    play->watchdog_ns = (o.watchdog_ms == 0 ? WATCHDOG_PRESET_MS : o.watchdog_ms) * 1000000u;
+    play->watchdog_ns = o.watchdog_ms == 0                       ? WATCHDOG_PRESET_MS * NS_PER_MS
+                        : o.watchdog_ms > UINT64_MAX / NS_PER_MS ? UINT64_MAX
+                                                                 : o.watchdog_ms * NS_PER_MS;
 
     abench_receipt_init(&r);
     status = play_all(play, error);

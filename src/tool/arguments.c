@@ -88,7 +88,8 @@ static const struct option options[] = {
 
 /* A whole number from minimum to maximum. */
 static bool read_number(const char *option, const char *text, uint64_t minimum, uint64_t maximum,
-                        uint64_t *value) {
+                        uint64_t *value)
+{
     char *end;
 
     errno = 0;
@@ -102,7 +103,8 @@ static bool read_number(const char *option, const char *text, uint64_t minimum, 
 }
 
 /* 500ms, 10s, 2m, 1h, 1.5s; without a unit: seconds. */
-static bool read_seconds(const char *option, const char *text, double *seconds) {
+static bool read_seconds(const char *option, const char *text, double *seconds)
+{
     static const struct {
         const char *name;
         double seconds;
@@ -120,13 +122,15 @@ static bool read_seconds(const char *option, const char *text, double *seconds) 
     return false;
 }
 
-static void add(const char ***list, size_t *count, const char *item) {
+static void add(const char ***list, size_t *count, const char *item)
+{
     *list = xrealloc(*list, (*count + 1) * sizeof **list);
     (*list)[(*count)++] = item;
 }
 
 /* One known option. false: its value is wrong, and that is said. */
-static bool take_option(arguments *a, int option, const char *value) {
+static bool take_option(arguments *a, int option, const char *value)
+{
     switch (option) {
     case 't':
         add(&a->targets, &a->targets_count, value);
@@ -169,7 +173,8 @@ static bool take_option(arguments *a, int option, const char *value) {
     }
 }
 
-int arguments_read(int argc, char **argv, arguments *a) {
+int arguments_read(int argc, char **argv, arguments *a)
+{
     int own = 1, option;
 
     memset(a, 0, sizeof *a);
@@ -204,7 +209,8 @@ int arguments_read(int argc, char **argv, arguments *a) {
     return -1;
 }
 
-void arguments_clear(arguments *a) {
+void arguments_clear(arguments *a)
+{
     free(a->targets);
     free(a->workloads);
     memset(a, 0, sizeof *a);

@@ -10,7 +10,8 @@
 
 static const char usage[] = "usage: allocbench list [workloads|targets|metrics] [--verbose]\n";
 
-static void list_workloads(bool verbose) {
+static void list_workloads(bool verbose)
+{
     abench_workload_info info;
 
     abench_workload_info_init(&info);
@@ -29,7 +30,8 @@ static void list_workloads(bool verbose) {
     }
 }
 
-static void list_targets(void) {
+static void list_targets(void)
+{
     size_t count;
     target *all = target_all(&count);
 
@@ -46,7 +48,8 @@ static void list_targets(void) {
     target_cleanup();
 }
 
-static void list_metrics(void) {
+static void list_metrics(void)
+{
     static const char *const directions[] = {"", "lower is better", "higher is better"};
     abench_metric_info info;
 
@@ -56,7 +59,8 @@ static void list_metrics(void) {
                info.summary);
 }
 
-int cmd_list(int argc, char **argv) {
+int cmd_list(int argc, char **argv)
+{
     static const struct option options[] = {
         {"verbose", no_argument, NULL, 'v'}, {"help", no_argument, NULL, 'h'}, {0}};
     bool verbose = false;

@@ -6,7 +6,8 @@
 
 static const char usage[] = "usage: allocbench report [--color auto|always|never] DIR\n";
 
-int cmd_report(int argc, char **argv) {
+int cmd_report(int argc, char **argv)
+{
     static const struct option options[] = {
         {"color", required_argument, NULL, 'c'}, {"help", no_argument, NULL, 'h'}, {0}};
     const char *word = NULL;

@@ -19,12 +19,15 @@
 #include "tool/progress.h"
 #include "tool/util.h"
 
+#define LINE_MOST 16000
+
 extern char **environ;
 
 /* ---- where our own parts are ----------------------------------------------------------------- */
 
 /* In the build tree they stand beside the command; installed, in a folder of their own. */
-static char *find_part(const char *name) {
+static char *find_part(const char *name)
+{
     static const char *const folders[] = {"", "/" ABENCH_PARTS_FROM_BIN};
     char *self = realpath("/proc/self/exe", NULL);
     char *found = NULL;
@@ -42,7 +45,8 @@ static char *find_part(const char *name) {
     return found;
 }
 
-static int find_parts(matrix *m) {
+static int find_parts(matrix *m)
+{
     char *probe = find_part("liballocbench-probe.so");
 
     m->cell = find_part("allocbench-cell");
@@ -57,7 +61,8 @@ static int find_parts(matrix *m) {
 
 /* ---- targets --------------------------------------------------------------------------------- */
 
-static int add_target(matrix *m, const char *spec) {
+static int add_target(matrix *m, const char *spec)
+{
     char message[1024];
     target t;
 
@@ -78,7 +83,8 @@ static int add_target(matrix *m, const char *spec) {
 }
 
 /* A built-in target that is the same library as one before it says nothing new. */
-static bool is_repeated(const matrix *m, const target *t) {
+static bool is_repeated(const matrix *m, const target *t)
+{
     if (t->library == NULL)
         return false;
     for (size_t at = 0; at < m->targets_count; at++)
@@ -87,7 +93,8 @@ static bool is_repeated(const matrix *m, const target *t) {
     return false;
 }
 
-static int add_all_found(matrix *m) {
+static int add_all_found(matrix *m)
+{
     size_t count;
     target *all = target_all(&count);
     int status = EXIT_OK;
@@ -99,7 +106,8 @@ static int add_all_found(matrix *m) {
     return status;
 }
 
-static int add_targets(matrix *m, const arguments *a) {
+static int add_targets(matrix *m, const arguments *a)
+{
     const char *baseline = a->baseline == NULL ? "glibc" : a->baseline;
     int status = EXIT_OK;
 
@@ -153,7 +161,8 @@ static int prove_targets(matrix *m, const arguments *a)
 
 /* ---- workloads ------------------------------------------------------------------------------- */
 
-static void add_workload(matrix *m, char *label, char *spec) {
+static void add_workload(matrix *m, char *label, char *spec)
+{
     matrix_workload *w;
 
     m->workloads = xrealloc(m->workloads, (m->workloads_count + 1) * sizeof *m->workloads);
@@ -163,7 +172,8 @@ static void add_workload(matrix *m, char *label, char *spec) {
     w->spec = spec;
 }
 
-static int add_workloads(matrix *m, const arguments *a) {
+static int add_workloads(matrix *m, const arguments *a)
+{
     for (size_t at = 0; at < a->workloads_count; at++) {
         abench_workload *workload = NULL;
         abench_error error = ABENCH_ERROR_INIT;
@@ -199,23 +209,38 @@ static char *quote(const char *word)
     return text;
 }
 
+/* Ends a line that nobody would read whole: results hold no longer ones. */
+static char *shorten(char *line)
+{
+    static const char mark[] = "...";
+    size_t end = LINE_MOST - sizeof mark;
+
+    if (strlen(line) <= LINE_MOST)
+        return line;
+    while (end > 0 && ((unsigned char)line[end] & 0xc0) == 0x80)
+        end--; /* not within a character */
+    memcpy(line + end, mark, sizeof mark);
+    return line;
+}
+
 /* The words as one line that a shell reads back. */
 static char *join(char **words)
 {
     char *text = xstrdup("");
 
-    for (size_t at = 0; words[at] != NULL; at++) {
+    for (size_t at = 0; words[at] != NULL && strlen(text) <= LINE_MOST; at++) {
         char *word = quote(words[at]);
         char *more = xasprintf("%s%s%s", text, at == 0 ? "" : " ", word);
         free(word);
         free(text);
         text = more;
     }
-    return text;
+    return shorten(text);
 }
 
 /* The first target that a library must reach. */
-static const target *first_preloaded(const matrix *m) {
+static const target *first_preloaded(const matrix *m)
+{
     for (size_t at = 0; at < m->targets_count; at++)
         if (m->targets[at].library != NULL && m->targets[at].missing == NULL)
             return &m->targets[at];
@@ -264,7 +289,8 @@ static int add_command(matrix *m, const arguments *a)
 /* ---- the run --------------------------------------------------------------------------------- */
 
 /* Names what of the user's environment is cleared (or kept) for every target. */
-static void note_environment(matrix *m) {
+static void note_environment(matrix *m)
+{
     for (char **entry = environ; *entry != NULL; entry++) {
         const size_t length = strcspn(*entry, "=");
         char *name = xstrndup(*entry, length);
@@ -275,7 +301,8 @@ static void note_environment(matrix *m) {
     }
 }
 
-static void on_signal(int number) {
+static void on_signal(int number)
+{
     (void)number;
     matrix_interrupted = 1;
 }
@@ -291,7 +318,8 @@ static void catch_signals(void)
         sigaction(SIGHUP, &action, NULL); /* not under nohup */
 }
 
-static int plan(matrix *m, const arguments *a) {
+static int plan(matrix *m, const arguments *a)
+{
     int status = find_parts(m);
 
     if (status == EXIT_OK)
@@ -309,7 +337,8 @@ static int plan(matrix *m, const arguments *a) {
     return status;
 }
 
-static int run_and_show(matrix *m, bool color) {
+static int run_and_show(matrix *m, bool color)
+{
     char message[1024];
     size_t failed;
     int status;
@@ -328,7 +357,8 @@ static int run_and_show(matrix *m, bool color) {
     return status;
 }
 
-static void clear(matrix *m) {
+static void clear(matrix *m)
+{
     matrix_close(m);
     spawner_destroy(m->spawner);
     target_list_free(m->targets, m->targets_count);
@@ -347,7 +377,8 @@ static void clear(matrix *m) {
     target_cleanup();
 }
 
-int cmd_run(int argc, char **argv, spawner *s) {
+int cmd_run(int argc, char **argv, spawner *s)
+{
     matrix m = {.spawner = s, .lock = -1};
     char *words = join(argv); /* before getopt moves them */
     arguments a;

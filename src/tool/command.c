@@ -379,6 +379,21 @@ static uint64_t peak_hwm(const cell *c)
     return polled > reported ? polled : reported;
 }
 
+/* Did a look fall near the peak? A sum that was read while the tree was much smaller than it came to
+ * be is not its peak, and comparing two such sums would compare when they were read. */
+static bool is_near_peak(const cell *c, uint64_t rss_bytes)
+{
+    const uint64_t tree_bytes = c->tree->peak_rss_bytes, single_bytes = c->end.peak_rss_bytes;
+    const uint64_t peak_bytes = tree_bytes > single_bytes ? tree_bytes : single_bytes;
+
+    return rss_bytes >= peak_bytes / 10 * 9;
+}
+
+static bool has_tree_pss(const cell *c)
+{
+    return c->tree->has_pss && is_near_peak(c, c->tree->rss_then_bytes);
+}
+
 static void lower(cell *c, const char *name, const char *unit, uint64_t value)
 {
     command_record_metric(&c->record, name, unit, ABENCH_DIRECTION_LOWER, (double)value);
@@ -398,9 +413,9 @@ static void add_metrics(cell *c)
     lower(c, "system_ns", "ns", end->system_ns);
     lower(c, "cpu_ns", "ns", c->result->cpu_ns);
     lower(c, "peak_rss_bytes", "bytes", end->peak_rss_bytes);
-    if (c->tree->readings_count > 0)
+    if (is_near_peak(c, c->tree->peak_rss_bytes))
         lower(c, "peak_tree_rss_bytes", "bytes", c->tree->peak_rss_bytes);
-    if (c->tree->has_pss)
+    if (has_tree_pss(c))
         lower(c, "peak_tree_pss_bytes", "bytes", c->tree->peak_pss_bytes);
     if (peak_hwm(c) > 0)
         neutral(c, "hwm_bytes", "bytes", peak_hwm(c));
@@ -438,27 +453,29 @@ static void add_warnings(cell *c)
                             "peak_rss_bytes is short: a process held %llu bytes and is not among "
                             "those that were waited for (%llu)",
                             (unsigned long long)peak_hwm(c), (unsigned long long)peak);
+    if (c->tree->processes_seen > 1 && !has_tree_pss(c))
+        command_record_warn(record, "no peak_tree_pss_bytes: none of the PSS readings, which are "
+                                    "seldom to cost 0.1 %% at most, fell near the peak");
     if (peak <= c->begun.floor_bytes)
         command_record_warn(record,
                             "peak_rss_bytes is at its floor: the command's own may be less");
     if (end->orphans > 0)
         command_record_warn(record,
-                            "%lu processes outlived their parents: their time and memory are in "
-                            "the timeline only (largest: %llu bytes)",
+                            "processes that outlived their parents: %lu; their time and memory are "
+                            "in the timeline only (largest: %llu bytes)",
                             (unsigned long)end->orphans,
                             (unsigned long long)end->orphans_peak_rss_bytes);
     if (end->leftovers > 0)
-        command_record_warn(record, "%lu processes outlived the command and were killed: %s",
+        command_record_warn(record, "processes that outlived the command, and were killed: %lu: %s",
                             (unsigned long)end->leftovers, end->leftover_names);
     if (end->survivors > 0)
-        command_record_warn(record, "%lu of them could not be killed",
+        command_record_warn(record, "processes that could not be killed: %lu",
                             (unsigned long)end->survivors);
     if (c->verdict.silent > 0)
-        command_record_warn(record, "%zu images are not proven; the first: %s", c->verdict.silent,
-                            c->verdict.silence);
+        command_record_warn(record, "images that are not proven: %zu; the first: %s",
+                            c->verdict.silent, c->verdict.silence);
     if (c->verdict.unseen > 0)
-        command_record_warn(record,
-                            "%zu images were too short to be seen; each reported its allocator",
+        command_record_warn(record, "images too short to be seen: %zu; each reported its allocator",
                             c->verdict.unseen);
 }
 

@@ -6,14 +6,19 @@
  * the manifest), when the state is COMMAND_DONE; and the command's output, always. While it runs,
  * FILE.part is there; one that stays is a run that died.
  *
- * Metrics, all from outside: wall_ns, user_ns, system_ns, cpu_ns, peak_rss_bytes (ru_maxrss by wait4:
- * the largest single process of the command and its reaped descendants), peak_tree_rss_bytes and
- * peak_tree_pss_bytes (largest sampled sums; absent when the command ended before the first look),
- * hwm_bytes (largest VmHWM, polled or reported by the probe: a check of peak_rss_bytes from below),
- * rss_floor_bytes (no command can read a lower peak_rss_bytes), minor_faults, major_faults,
- * voluntary_switches, involuntary_switches, exit_status, processes_seen, images_reported,
- * images_unseen, output_bytes. A harness's own metrics follow, under their names; under
- * harness_NAME when the name is one of the above.
+ * Metrics, all from outside:
+ *
+ *   wall_ns user_ns system_ns cpu_ns
+ *   peak_rss_bytes       ru_maxrss by wait4: the largest single process of the command and its
+ *                        reaped descendants
+ *   rss_floor_bytes      no command can read a lower peak_rss_bytes
+ *   hwm_bytes            largest VmHWM, polled or reported by the probe: a check from below
+ *   peak_tree_rss_bytes  largest sampled sums; absent when no reading fell near the peak: less than
+ *   peak_tree_pss_bytes  90 % of the RSS that the tree, or one process, is known to have had
+ *   minor_faults major_faults voluntary_switches involuntary_switches exit_status output_bytes
+ *   processes_seen images_reported images_unseen
+ *
+ * A harness's own metrics follow under their names; as harness_NAME when the name is one of these.
  */
 #ifndef ABENCH_TOOL_COMMAND_H
 #define ABENCH_TOOL_COMMAND_H

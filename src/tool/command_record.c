@@ -10,12 +10,14 @@
 #include <allocbench/base.h>
 #include <allocbench/run.h>
 
+#include "tool/json_text.h"
 #include "tool/record_json.h"
 #include "tool/records.h"
 #include "tool/util.h"
 
 #define COMMAND_MOST ((size_t)1 << 16) /* bytes of a command line that are kept */
 #define VALUE_MOST   ((size_t)1 << 12) /* likewise of a variable */
+#define WARNING_MOST ((size_t)1000)    /* likewise of a warning; escaping may quadruple it */
 
 void command_record_metric(command_record *record, const char *name, const char *unit,
                            uint32_t direction, double value)
@@ -56,24 +58,13 @@ void command_record_clear(command_record *record)
 
 /* ---- printing -------------------------------------------------------------------------------- */
 
-/* A JSON string of the first bytes of text; what is not UTF-8 there becomes '?'. */
-static json_t *json_text_cut(const char *text, size_t most)
+static json_t *json_cut(const char *text, size_t most)
 {
     char *copy = xstrndup(text, most);
-    json_t *value = json_string(copy);
+    json_t *value = json_text(copy);
 
-    for (char *at = copy; value == NULL && *at != '\0'; at++)
-        if ((unsigned char)*at >= 0x80)
-            *at = '?';
-    if (value == NULL)
-        value = json_string(copy);
     free(copy);
     return value;
-}
-
-static json_t *json_text(const char *text)
-{
-    return json_text_cut(text, VALUE_MOST);
 }
 
 static json_t *json_count(uint64_t value)
@@ -113,7 +104,7 @@ static json_t *json_command(char *const *argv)
 
     for (; *argv != NULL && left > 0; argv++) {
         const size_t length = strlen(*argv) + 1;
-        json_array_append_new(list, json_text_cut(*argv, left));
+        json_array_append_new(list, json_cut(*argv, left));
         left -= length < left ? length : left;
     }
     return list;
@@ -167,7 +158,7 @@ static json_t *json_environment(char *const *envp, const target *t)
         char *name = xstrndup(*envp, length);
         if ((*envp)[length] == '=' && length < 256 &&
             (abench_allocator_environment(name) != 0 || is_setting(t, name)))
-            json_object_set_new(object, name, json_text(*envp + length + 1));
+            json_object_set_new(object, name, json_cut(*envp + length + 1, VALUE_MOST));
         free(name);
     }
     return object;
@@ -268,7 +259,7 @@ char *command_record_print(const command_record *record, size_t *size)
         print_metric(&record->metrics[at], out);
     for (size_t at = 0; at < record->warnings_count; at++) {
         json_t *line = new_record("warning");
-        json_object_set_new(line, "message", json_text_cut(record->warnings[at], VALUE_MOST - 1));
+        json_object_set_new(line, "message", json_cut(record->warnings[at], WARNING_MOST));
         print_record(out, line);
     }
     print_record(out, new_record("end"));

@@ -11,7 +11,8 @@
 #include "tool/report/report.h"
 #include "tool/util.h"
 
-int command_fail(int status, const char *format, ...) {
+int command_fail(int status, const char *format, ...)
+{
     va_list list;
     char *line;
 
@@ -42,13 +43,15 @@ int command_bad_option(char **argv, int answer, const struct option *options)
     for (const struct option *at = options; at->name != NULL; at++)
         if (abench_text_distance(at->name, name) < abench_text_distance(nearest->name, name))
             nearest = at;
-    command_fail(EXIT_USAGE, "there is no option '--%s'; did you mean '--%s'? (allocbench %s --help)",
-                 name, nearest->name, argv[0]);
+    command_fail(EXIT_USAGE,
+                 "there is no option '--%s'; did you mean '--%s'? (allocbench %s --help)", name,
+                 nearest->name, argv[0]);
     free(name);
     return EXIT_USAGE;
 }
 
-bool command_color(const char *word, bool *color) {
+bool command_color(const char *word, bool *color)
+{
     const char *no_color = getenv("NO_COLOR");
 
     *color = isatty(STDOUT_FILENO) == 1 && (no_color == NULL || no_color[0] == '\0');

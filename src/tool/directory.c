@@ -18,7 +18,8 @@ extern char **environ;
 
 /* ---- what was asked, as JSON ----------------------------------------------------------------- */
 
-static json_t *u64_text(uint64_t value) {
+static json_t *u64_text(uint64_t value)
+{
     char text[24];
 
     snprintf(text, sizeof text, "%llu", (unsigned long long)value);
@@ -37,7 +38,8 @@ static json_t *modified_json(const target *t)
     return json_string(text);
 }
 
-static json_t *targets_json(const matrix *m) {
+static json_t *targets_json(const matrix *m)
+{
     json_t *list = json_array();
 
     for (size_t at = 0; at < m->targets_count; at++) {
@@ -60,7 +62,8 @@ static json_t *targets_json(const matrix *m) {
     return list;
 }
 
-static json_t *host_json(const abench_host *host) {
+static json_t *host_json(const abench_host *host)
+{
     json_t *item = json_object();
 
     json_object_set_new(item, "kernel", json_text(host->kernel));
@@ -79,7 +82,8 @@ static json_t *host_json(const abench_host *host) {
     return item;
 }
 
-static json_t *command_json(const matrix *m) {
+static json_t *command_json(const matrix *m)
+{
     json_t *list = json_array();
 
     for (size_t at = 0; m->command != NULL && m->command[at] != NULL; at++)
@@ -87,7 +91,8 @@ static json_t *command_json(const matrix *m) {
     return list;
 }
 
-static json_t *workloads_json(const matrix *m) {
+static json_t *workloads_json(const matrix *m)
+{
     json_t *list = json_array();
 
     for (size_t at = 0; at < m->workloads_count; at++) {
@@ -118,7 +123,8 @@ static json_t *kept_json(const matrix *m)
 }
 
 /* What must be the same for two rounds to stand in one directory: not the number of rounds. */
-static json_t *key_json(const matrix *m) {
+static json_t *key_json(const matrix *m)
+{
     json_t *key = json_object();
 
     json_object_set_new(key, "tool_version", json_string(abench_version_string()));
@@ -140,7 +146,8 @@ static json_t *key_json(const matrix *m) {
     return key;
 }
 
-static json_t *notes_json(const matrix *m) {
+static json_t *notes_json(const matrix *m)
+{
     json_t *list = json_array();
 
     for (size_t at = 0; at < m->notes_count; at++)
@@ -148,7 +155,8 @@ static json_t *notes_json(const matrix *m) {
     return list;
 }
 
-static bool write_matrix(const matrix *m, json_t *key, char *message, size_t message_size) {
+static bool write_matrix(const matrix *m, json_t *key, char *message, size_t message_size)
+{
     json_t *root = json_object();
     char *path = xasprintf("%s/matrix.json", m->directory);
     char *text;
@@ -174,7 +182,8 @@ static bool write_matrix(const matrix *m, json_t *key, char *message, size_t mes
     return good;
 }
 
-bool matrix_write(const matrix *m, char *message, size_t message_size) {
+bool matrix_write(const matrix *m, char *message, size_t message_size)
+{
     json_t *key = key_json(m);
     const bool good = write_matrix(m, key, message, message_size);
 
@@ -199,9 +208,9 @@ static void add_difference(differences *d, const char *path, const json_t *there
     const char *comma = d->length == 0 ? "" : ", ";
     int length;
 
-    if (old != NULL && new != NULL &&strlen(old) + strlen(new) < 120)
-        length = snprintf(d->text + d->length, room, "%s%s (%s there, %s asked)", comma, path, old,
-                          new);
+    if (old != NULL && new != NULL && strlen(old) + strlen(new) < 120)
+        length =
+            snprintf(d->text + d->length, room, "%s%s (%s there, %s asked)", comma, path, old, new);
     else
         length = snprintf(d->text + d->length, room, "%s%s", comma, path);
     if ((size_t)length < room)
@@ -222,14 +231,16 @@ static void find_differences(differences *d, const char *path, json_t *there, js
     if (there != NULL && json_equal(there, asked))
         return;
     if (json_is_object(there) && json_is_object(asked)) {
-        json_object_foreach(asked, member, value) {
+        json_object_foreach(asked, member, value)
+        {
             char *inner = xasprintf("%s%s%s", path, path[0] == '\0' ? "" : ".", member);
             find_differences(d, inner, json_object_get(there, member), value);
             free(inner);
         }
     } else if (json_is_array(there) && json_is_array(asked) &&
                json_array_size(there) == json_array_size(asked)) {
-        json_array_foreach(asked, index, value) {
+        json_array_foreach(asked, index, value)
+        {
             const char *name = json_string_value(json_object_get(value, "name"));
             char *inner = name != NULL ? xasprintf("%s.%s", path, name)
                                        : xasprintf("%s.%zu", path, index + 1);
@@ -247,7 +258,8 @@ static void keep_notes(matrix *m, json_t *notes)
     json_t *note;
     size_t index;
 
-    json_array_foreach(notes, index, note) {
+    json_array_foreach(notes, index, note)
+    {
         const char *text = json_string_value(note);
         bool known = text == NULL;
         for (size_t at = 0; at < m->notes_count && !known; at++)
@@ -295,7 +307,8 @@ static bool compare_key(matrix *m, json_t *key, char *message, size_t message_si
 
 /* ---- the directory --------------------------------------------------------------------------- */
 
-static bool make_folder(const char *path, char *message, size_t message_size) {
+static bool make_folder(const char *path, char *message, size_t message_size)
+{
     if (mkdir(path, 0777) == 0 || errno == EEXIST)
         return true;
     snprintf(message, message_size, "the directory %s cannot be made: %s", path, strerror(errno));
@@ -303,7 +316,8 @@ static bool make_folder(const char *path, char *message, size_t message_size) {
 }
 
 /* flock goes with the process, however it ends. */
-static bool take_lock(matrix *m, char *message, size_t message_size) {
+static bool take_lock(matrix *m, char *message, size_t message_size)
+{
     char *path = xasprintf("%s/lock", m->directory);
     char holder[64] = "";
 
@@ -332,7 +346,8 @@ static bool take_lock(matrix *m, char *message, size_t message_size) {
     return m->lock >= 0;
 }
 
-bool matrix_open(matrix *m, char *message, size_t message_size) {
+bool matrix_open(matrix *m, char *message, size_t message_size)
+{
     static const char *const folders[] = {"cells", "rounds"};
     json_t *key;
     bool good;
@@ -352,7 +367,8 @@ bool matrix_open(matrix *m, char *message, size_t message_size) {
     return good;
 }
 
-void matrix_close(matrix *m) {
+void matrix_close(matrix *m)
+{
     if (m->lock >= 0)
         close(m->lock);
     m->lock = -1;

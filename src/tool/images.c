@@ -184,7 +184,8 @@ static size_t first_place(const place *places, size_t count, uint64_t start_stac
     return low;
 }
 
-/* Of a process that hides its image, and of a report without the mark, the pid must do. */
+/* Does a report with the image's stack, or with none, belong to it? Of a process that hides its
+ * image, and of a report without the mark, the pid must do. */
 static bool is_report_of(const images_report *report, const tree_image *image)
 {
     if (image->hidden)
@@ -193,7 +194,7 @@ static bool is_report_of(const images_report *report, const tree_image *image)
         return false;
     if (report->start_stack == 0)
         return report->pid == image->pid;
-    return report->start_stack == image->start_stack && report->start_code == image->start_code;
+    return report->start_code == image->start_code;
 }
 
 /* Marks every report of the image; false: there is none. With address randomisation off, several

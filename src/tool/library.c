@@ -21,7 +21,8 @@ static const char *const folders[] = {
     "/usr/lib/clang/*/lib/linux",
 };
 
-static char *real_file(const char *path) {
+static char *real_file(const char *path)
+{
     char *real = realpath(path, NULL);
 
     if (real != NULL && access(real, R_OK) != 0) {
@@ -32,7 +33,8 @@ static char *real_file(const char *path) {
 }
 
 /* The last match of a pattern: with version numbers in it, the newest. */
-static char *find_in(const char *folder, const char *name) {
+static char *find_in(const char *folder, const char *name)
+{
     char *pattern = xasprintf("%s/%s", folder, name);
     char *found = NULL;
     glob_t matches;
@@ -46,7 +48,8 @@ static char *find_in(const char *folder, const char *name) {
     return found;
 }
 
-static char *find_name(const char *name) {
+static char *find_name(const char *name)
+{
     const char *own = getenv("ALLOCBENCH_ALLOCATOR_PATH");
     char *found = NULL;
 
@@ -63,7 +66,8 @@ static char *find_name(const char *name) {
     return found;
 }
 
-char *library_find(const char *names) {
+char *library_find(const char *names)
+{
     while (*names != '\0') {
         const size_t length = strcspn(names, " ");
         char *name = xstrndup(names, length);
@@ -84,7 +88,8 @@ static char *link_folder;
 static char **links;
 static size_t links_count;
 
-char *library_preload_path(const char *path) {
+char *library_preload_path(const char *path)
+{
     char *link;
 
     if (strpbrk(path, SEPARATORS) == NULL)
@@ -110,7 +115,8 @@ char *library_preload_path(const char *path) {
     return link;
 }
 
-void library_remove_links(void) {
+void library_remove_links(void)
+{
     for (size_t at = 0; at < links_count; at++) {
         unlink(links[at]);
         free(links[at]);
@@ -124,7 +130,8 @@ void library_remove_links(void) {
     link_folder = NULL;
 }
 
-size_t library_value_length(const char *text) {
+size_t library_value_length(const char *text)
+{
     size_t end = 0;
 
     for (;;) {

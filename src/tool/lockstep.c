@@ -48,7 +48,8 @@ typedef struct round_state {
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
-static void make_nonce(char nonce[33]) {
+static void make_nonce(char nonce[33])
+{
     unsigned char bytes[16] = {0};
     const int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
 
@@ -61,7 +62,8 @@ static void make_nonce(char nonce[33]) {
         snprintf(nonce + 2 * at, 3, "%02x", bytes[at]);
 }
 
-static void fail_arm(child *c, char *reason) {
+static void fail_arm(child *c, char *reason)
+{
     if (c->arm->reason == NULL)
         c->arm->reason = util_one_line(reason);
     else
@@ -70,7 +72,8 @@ static void fail_arm(child *c, char *reason) {
 
 /* The variables of the protocol (run.h). */
 static char **make_environment(const round_state *s, const child *c, const target *t, int in,
-                               int out) {
+                               int out)
+{
     const matrix *m = s->m;
     char *extra[8];
     size_t count = 0;
@@ -94,7 +97,8 @@ static char **make_environment(const round_state *s, const child *c, const targe
     return envp;
 }
 
-static const target *target_of(const matrix *m, const arm *a) {
+static const target *target_of(const matrix *m, const arm *a)
+{
     return &m->targets[a->target == MODEL_FLOOR ? m->baseline : a->target];
 }
 
@@ -104,7 +108,8 @@ static void close_file(int fd)
         close(fd);
 }
 
-static void start_child(round_state *s, child *c) {
+static void start_child(round_state *s, child *c)
+{
     const matrix *m = s->m;
     const target *t = target_of(m, c->arm);
     char *argv[4] = {(char *)(uintptr_t)m->cell};
@@ -188,7 +193,8 @@ static answer await_line(const matrix *m, child *c)
     }
 }
 
-static bool send_token(const child *c) {
+static bool send_token(const child *c)
+{
     ssize_t sent;
 
     do
@@ -200,7 +206,8 @@ static bool send_token(const child *c) {
 /* ---- the end of a cell ----------------------------------------------------------------------- */
 
 /* The last words of a child that failed. */
-static char *last_words(const matrix *m, const child *c) {
+static char *last_words(const matrix *m, const child *c)
+{
     char *path = matrix_path(m, "cells", c->arm->name, ".err");
     char *text = util_read_file(path, 1 << 20, NULL);
     char *line = NULL;
@@ -218,7 +225,8 @@ static char *last_words(const matrix *m, const child *c) {
     return line;
 }
 
-static void explain_status(const matrix *m, child *c, int status) {
+static void explain_status(const matrix *m, child *c, int status)
+{
     char *words = last_words(m, c);
 
     if (WIFSIGNALED(status)) {
@@ -238,7 +246,8 @@ static void explain_status(const matrix *m, child *c, int status) {
 }
 
 /* The digests of a round's cells must be the same: they did the same work. */
-static char *compare_digests(round_state *s, const model_cell *cell) {
+static char *compare_digests(round_state *s, const model_cell *cell)
+{
     if (cell->plan_digest == NULL || cell->work_digest == NULL)
         return xstrdup("its result names no digests");
     if (s->plan_digest[0] == '\0') {
@@ -252,7 +261,8 @@ static char *compare_digests(round_state *s, const model_cell *cell) {
                      cell->work_digest, s->work_digest);
 }
 
-static bool has_nonce(const char *path, const char *nonce) {
+static bool has_nonce(const char *path, const char *nonce)
+{
     char *text = util_read_file(path, RECORDS_FILE_BYTES, NULL);
     char *wanted = xasprintf("\"nonce\":\"%s\"", nonce);
     const bool found = text != NULL && strstr(text, wanted) != NULL;
@@ -263,7 +273,8 @@ static bool has_nonce(const char *path, const char *nonce) {
 }
 
 /* Checks the result that a child left and gives it its name. */
-static void take_result(round_state *s, child *c) {
+static void take_result(round_state *s, child *c)
+{
     const matrix *m = s->m;
     char *part = matrix_path(m, "cells", c->arm->name, ".jsonl.part");
     char *whole = matrix_path(m, "cells", c->arm->name, ".jsonl");
@@ -290,7 +301,8 @@ static void take_result(round_state *s, child *c) {
 }
 
 /* Reaps a child that has closed its pipe, and takes its result. */
-static void end_child(round_state *s, child *c) {
+static void end_child(round_state *s, child *c)
+{
     const uint64_t deadline = deadline_ns(s->m);
     char *errors = matrix_path(s->m, "cells", c->arm->name, ".err");
     int status = 0;
@@ -315,7 +327,8 @@ static void end_child(round_state *s, child *c) {
     c->pid = 0;
 }
 
-static void kill_child(child *c, char *reason) {
+static void kill_child(child *c, char *reason)
+{
     launch_kill(c->pid);
     fail_arm(c, reason);
     close(c->in);
@@ -324,7 +337,8 @@ static void kill_child(child *c, char *reason) {
 }
 
 /* What a wait for a line led to: true when the child still plays. */
-static bool settle(round_state *s, child *c, answer got) {
+static bool settle(round_state *s, child *c, answer got)
+{
     switch (got) {
     case ANSWER_LINE:
         return true;
@@ -343,7 +357,8 @@ static bool settle(round_state *s, child *c, answer got) {
 /* ---- the round ------------------------------------------------------------------------------- */
 
 /* Until a started child has built its tape and could begin. */
-static bool await_ready(round_state *s, child *c) {
+static bool await_ready(round_state *s, child *c)
+{
     unsigned long long live, tape, slices;
 
     if (c->pid == 0 || !settle(s, c, await_line(s->m, c)))
@@ -359,18 +374,21 @@ static bool await_ready(round_state *s, child *c) {
 }
 
 /* One turn. false when the child has ended. */
-static bool play_turn(round_state *s, child *c) {
+static bool play_turn(round_state *s, child *c)
+{
     /* A token that cannot be sent goes to a child that has ended: the pipe's end says so. */
     return (send_token(c) || true) && settle(s, c, await_line(s->m, c));
 }
 
-static void play_alone(round_state *s, child *c) {
+static void play_alone(round_state *s, child *c)
+{
     while (play_turn(s, c))
         ;
 }
 
 /* Half of what the machine, or the cgroup, has. */
-static bool fits(const round_state *s, const child *first) {
+static bool fits(const round_state *s, const child *first)
+{
     const abench_host *host = &s->m->host;
     const uint64_t limit = host->memory_limit_bytes;
     const uint64_t memory = limit != 0 && limit < host->memory_bytes ? limit : host->memory_bytes;
@@ -387,13 +405,15 @@ static void note_fallback(const round_state *s)
                 s->m->workloads[s->workload].label, s->round + 1);
 }
 
-static void shuffle(abench_random *random, uint32_t *order, size_t count) {
+static void shuffle(abench_random *random, uint32_t *order, size_t count)
+{
     for (uint32_t at = 0; at < count; at++)
         order[at] = at;
     abench_random_shuffle(random, order, (uint32_t)count);
 }
 
-static void run_in_lockstep(round_state *s, abench_random *random, uint32_t *order) {
+static void run_in_lockstep(round_state *s, abench_random *random, uint32_t *order)
+{
     size_t alive = s->count;
     uint64_t passes = 0, expected = 1;
 
@@ -412,7 +432,8 @@ static void run_in_lockstep(round_state *s, abench_random *random, uint32_t *ord
     }
 }
 
-static void run_one_by_one(round_state *s, const uint32_t *order) {
+static void run_one_by_one(round_state *s, const uint32_t *order)
+{
     for (size_t at = 0; at < s->count && !matrix_interrupted; at++) {
         child *c = &s->children[order[at]];
         if (c->pid == 0 && c->arm->reason == NULL) {
@@ -429,7 +450,8 @@ static void run_one_by_one(round_state *s, const uint32_t *order) {
 
 /* Starts the children; false when they do not fit together: one is ready then, the others were not
  * started. The first tells how large they are; the others build their tapes side by side. */
-static bool start_all(round_state *s, const uint32_t *order) {
+static bool start_all(round_state *s, const uint32_t *order)
+{
     size_t next = 0;
 
     for (; next < s->count && !matrix_interrupted; next++) {
@@ -450,7 +472,8 @@ static bool start_all(round_state *s, const uint32_t *order) {
     return true;
 }
 
-const char *lockstep_round(matrix *m, size_t workload, uint32_t round, arm *arms, size_t count) {
+const char *lockstep_round(matrix *m, size_t workload, uint32_t round, arm *arms, size_t count)
+{
     round_state s = {.m = m, .workload = workload, .round = round, .count = count};
     uint32_t *order = xcalloc(count + 1, sizeof *order);
     abench_random random;

@@ -1,8 +1,10 @@
 /* main.c - the allocbench command: picks the verb. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <allocbench/allocbench.h>
 
@@ -22,7 +24,8 @@ static const char usage[] =
 
 static const char *const verbs[] = {"run", "report", "list"};
 
-static int unknown_verb(const char *verb) {
+static int unknown_verb(const char *verb)
+{
     size_t nearest = 0;
 
     for (size_t at = 1; at < sizeof verbs / sizeof verbs[0]; at++)
@@ -32,11 +35,27 @@ static int unknown_verb(const char *verb) {
                         verbs[nearest]);
 }
 
-int main(int argc, char **argv) {
-    /* First of all: what is forked later would inherit this process's size. */
-    const bool runs = argc > 1 && strcmp(argv[1], "run") == 0;
-    spawner *s = runs ? spawner_start() : NULL;
+/* A descriptor 0, 1 or 2 that was closed would go to the next file that is opened, and what is
+ * printed into it. */
+static void hold_standard(void)
+{
+    int fd;
 
+    do
+        fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+}
+
+int main(int argc, char **argv)
+{
+    const bool runs = argc > 1 && strcmp(argv[1], "run") == 0;
+    spawner *s;
+
+    hold_standard();
+    /* First of all: what is forked later would inherit this process's size. */
+    s = runs ? spawner_start() : NULL;
     if (runs && s == NULL)
         return command_fail(EXIT_ENVIRONMENT, "the spawner cannot be forked: %s", strerror(errno));
     signal(SIGPIPE, SIG_IGN); /* a child that dies is told by its pipe's end */

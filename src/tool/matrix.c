@@ -21,7 +21,8 @@
 
 volatile sig_atomic_t matrix_interrupted;
 
-void matrix_note(matrix *m, const char *format, ...) {
+void matrix_note(matrix *m, const char *format, ...)
+{
     va_list list;
     char *note;
 
@@ -33,15 +34,18 @@ void matrix_note(matrix *m, const char *format, ...) {
     m->notes[m->notes_count++] = note;
 }
 
-char *matrix_path(const matrix *m, const char *folder, const char *name, const char *suffix) {
+char *matrix_path(const matrix *m, const char *folder, const char *name, const char *suffix)
+{
     return xasprintf("%s/%s/%s%s", m->directory, folder, name, suffix);
 }
 
-uint64_t matrix_seed(const matrix *m, uint32_t round) {
+uint64_t matrix_seed(const matrix *m, uint32_t round)
+{
     return m->same_seed ? m->seed : m->seed + round;
 }
 
-const char *matrix_arm_title(const matrix *m, const arm *a) {
+const char *matrix_arm_title(const matrix *m, const arm *a)
+{
     static char title[256];
 
     if (a->target == MODEL_FLOOR)
@@ -52,7 +56,8 @@ const char *matrix_arm_title(const matrix *m, const arm *a) {
 
 /* ---- one round ------------------------------------------------------------------------------- */
 
-static arm *make_arms(const matrix *m, size_t workload, uint32_t round, size_t *count) {
+static arm *make_arms(const matrix *m, size_t workload, uint32_t round, size_t *count)
+{
     arm *arms = xcalloc(m->targets_count + 2, sizeof *arms);
     const char *id = m->workloads[workload].id;
 
@@ -69,7 +74,8 @@ static arm *make_arms(const matrix *m, size_t workload, uint32_t round, size_t *
     return arms;
 }
 
-static void free_arms(arm *arms, size_t count) {
+static void free_arms(arm *arms, size_t count)
+{
     for (size_t at = 0; at < count; at++) {
         free(arms[at].name);
         free(arms[at].reason);
@@ -78,7 +84,8 @@ static void free_arms(arm *arms, size_t count) {
 }
 
 /* Removes what an interrupted try at this round left. */
-static void remove_remains(const matrix *m, const arm *arms, size_t count) {
+static void remove_remains(const matrix *m, const arm *arms, size_t count)
+{
     static const char *const suffixes[] = {
         ".jsonl", ".jsonl.part", ".jsonl.probe", ".jsonl.harness.part", ".out", ".err"};
 
@@ -137,12 +144,13 @@ static bool publish_round(const matrix *m, size_t workload, uint32_t round, cons
 }
 
 static void report_failures(const matrix *m, size_t workload, uint32_t round, const arm *arms,
-                            size_t count) {
+                            size_t count)
+{
     for (size_t at = 0; at < count; at++) {
         char *line;
         if (arms[at].reason == NULL)
             continue;
-        line = xasprintf("failed: %s, round %u, %s: %s", m->workloads[workload].label, round + 1,
+        line = xasprintf("failed: %.80s, round %u, %s: %s", m->workloads[workload].label, round + 1,
                          matrix_arm_title(m, &arms[at]), arms[at].reason);
         progress_say(line);
         free(line);
@@ -205,7 +213,8 @@ static bool run_round(matrix *m, size_t workload, uint32_t round, char *message,
 
 /* ---- all rounds ------------------------------------------------------------------------------ */
 
-static bool is_done(const matrix *m, size_t workload, uint32_t round) {
+static bool is_done(const matrix *m, size_t workload, uint32_t round)
+{
     char *name = xasprintf("%s.r%03u", m->workloads[workload].id, round);
     char *path = matrix_path(m, "rounds", name, ".json");
     const bool done = access(path, F_OK) == 0;
@@ -215,7 +224,8 @@ static bool is_done(const matrix *m, size_t workload, uint32_t round) {
     return done;
 }
 
-void matrix_cool_down(const matrix *m) {
+void matrix_cool_down(const matrix *m)
+{
     struct timespec left;
 
     left.tv_sec = (time_t)m->cooldown_s;
@@ -225,7 +235,8 @@ void matrix_cool_down(const matrix *m) {
         ;
 }
 
-bool matrix_run(matrix *m, char *message, size_t message_size) {
+bool matrix_run(matrix *m, char *message, size_t message_size)
+{
     size_t todo = 0, kept = 0, done = 0;
 
     for (uint32_t round = 0; round < m->rounds; round++)

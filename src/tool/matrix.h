@@ -44,7 +44,7 @@ typedef struct matrix {
     bool keep_environment;
     bool ignore_failure;
     bool sequential; /* cells of a tape one after the other, not in lockstep */
-    bool floor; /* a cell of the null allocator in each round of a tape */
+    bool floor;      /* a cell of the null allocator in each round of a tape */
     /* found */
     abench_host host;
     char *cell; /* path of allocbench-cell */

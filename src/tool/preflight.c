@@ -14,13 +14,15 @@
 
 #define TIMEOUT_MS 20000
 
-static void describe(const abench_identity *identity, char *text, size_t size) {
+static void describe(const abench_identity *identity, char *text, size_t size)
+{
     snprintf(text, size, "%s (%s%s%s)", identity->file, identity->family,
              identity->version[0] == '\0' ? "" : " ", identity->version);
 }
 
 bool preflight_check(const target *t, const abench_identity *identity, char *message,
-                     size_t message_size) {
+                     size_t message_size)
+{
     char served[640];
     struct stat wanted;
 
@@ -51,12 +53,14 @@ bool preflight_check(const target *t, const abench_identity *identity, char *mes
     return true;
 }
 
-static void copy_field(char *field, size_t size, const char *value) {
+static void copy_field(char *field, size_t size, const char *value)
+{
     snprintf(field, size, "%s", value);
 }
 
 /* One "key=value" line of CELL --identify. */
-static void read_line(const char *line, abench_identity *identity) {
+static void read_line(const char *line, abench_identity *identity)
+{
     const size_t length = strcspn(line, "=");
     const char *value = line[length] == '=' ? line + length + 1 : "";
 
@@ -80,7 +84,8 @@ static void read_line(const char *line, abench_identity *identity) {
         identity->flags |= ABENCH_IDENTITY_STATIC;
 }
 
-static void read_identity(char *text, abench_identity *identity) {
+static void read_identity(char *text, abench_identity *identity)
+{
     char *rest = text, *line;
 
     abench_identity_init(identity);
@@ -159,7 +164,9 @@ bool preflight_target(target *t, const char *cell, bool keep_environment,
     close(ends[0]);
     if (!whole) {
         launch_kill(pid);
-        if (strlen(text) + 1 == sizeof text)
+        if (stop != NULL && *stop != 0)
+            snprintf(message, message_size, "interrupted");
+        else if (strlen(text) + 1 == sizeof text)
             snprintf(message, message_size, "a child under it printed more than %zu bytes",
                      sizeof text);
         else

@@ -25,12 +25,14 @@ static struct {
     char label[96];
 } state;
 
-static void erase(void) {
+static void erase(void)
+{
     if (state.active && state.terminal)
         fputs("\r\033[K", stderr);
 }
 
-static void draw(void) {
+static void draw(void)
+{
     const double share =
         state.rounds == 0 ? 1 : ((double)state.done + state.part) / (double)state.rounds;
     const double elapsed = (double)(abench_clock_ns() - state.begun_ns) / 1e9;
@@ -48,7 +50,8 @@ static void draw(void) {
     state.drawn_ns = abench_clock_ns();
 }
 
-void progress_begin(size_t rounds) {
+void progress_begin(size_t rounds)
+{
     memset(&state, 0, sizeof state);
     state.active = true;
     state.terminal = isatty(STDERR_FILENO) == 1;
@@ -56,7 +59,8 @@ void progress_begin(size_t rounds) {
     state.begun_ns = abench_clock_ns();
 }
 
-void progress_at(size_t done, const char *workload, uint32_t number, uint32_t of) {
+void progress_at(size_t done, const char *workload, uint32_t number, uint32_t of)
+{
     char *name = util_one_line(xstrdup(workload));
 
     state.done = done;
@@ -67,7 +71,8 @@ void progress_at(size_t done, const char *workload, uint32_t number, uint32_t of
     draw();
 }
 
-void progress_part(double part) {
+void progress_part(double part)
+{
     state.part = part;
     if (state.active && state.terminal && abench_clock_ns() - state.drawn_ns > REDRAW_NS)
         draw();
@@ -83,7 +88,8 @@ void progress_say(const char *line)
     free(shown);
 }
 
-void progress_end(void) {
+void progress_end(void)
+{
     erase();
     state.active = false;
 }

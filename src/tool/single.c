@@ -20,7 +20,8 @@ typedef struct round_progress {
     size_t count;
 } round_progress;
 
-static void tick(uint64_t elapsed_ns, void *user) {
+static void tick(uint64_t elapsed_ns, void *user)
+{
     const round_progress *p = user;
 
     (void)elapsed_ns;
@@ -36,7 +37,8 @@ static void remove_empty(const char *path)
         unlink(path);
 }
 
-static void run_cell(const matrix *m, uint32_t round, arm *a, round_progress *progress) {
+static void run_cell(const matrix *m, uint32_t round, arm *a, round_progress *progress)
+{
     const target *t = &m->targets[a->target];
     char *file = matrix_path(m, "cells", a->name, ".jsonl");
     char *output = matrix_path(m, "cells", a->name, ".out");
@@ -80,7 +82,8 @@ static void run_cell(const matrix *m, uint32_t round, arm *a, round_progress *pr
     free(file);
 }
 
-void single_round(matrix *m, size_t workload, uint32_t round, arm *arms, size_t count) {
+void single_round(matrix *m, size_t workload, uint32_t round, arm *arms, size_t count)
+{
     round_progress progress = {0, count};
     uint32_t *order = xcalloc(count + 1, sizeof *order);
     abench_random random;

@@ -12,6 +12,9 @@
 #include "tool/library.h"
 #include "tool/util.h"
 
+#define NAME_MOST 200   /* what a reader of results takes is a little more: model.c */
+#define SPEC_MOST 16000 /* likewise, with each byte escaped */
+
 extern char **environ;
 
 typedef struct builtin {
@@ -63,20 +66,23 @@ static const builtin builtins[] = {
 
 #define BUILTINS (sizeof builtins / sizeof builtins[0])
 
-static const builtin *find_builtin(const char *name) {
+static const builtin *find_builtin(const char *name)
+{
     for (size_t at = 0; at < BUILTINS; at++)
         if (strcmp(builtins[at].name, name) == 0)
             return &builtins[at];
     return NULL;
 }
 
-const char *target_summary(const char *name) {
+const char *target_summary(const char *name)
+{
     const builtin *b = find_builtin(name);
 
     return b == NULL ? NULL : b->summary;
 }
 
-void target_clear(target *t) {
+void target_clear(target *t)
+{
     free(t->name);
     free(t->spec);
     free(t->library);
@@ -91,7 +97,8 @@ void target_clear(target *t) {
     memset(t, 0, sizeof *t);
 }
 
-void target_list_free(target *targets, size_t count) {
+void target_list_free(target *targets, size_t count)
+{
     for (size_t at = 0; at < count; at++)
         target_clear(&targets[at]);
     free(targets);
@@ -100,7 +107,8 @@ void target_list_free(target *targets, size_t count) {
 /* ---- settings -------------------------------------------------------------------------------- */
 
 /* "0-1,3" */
-static bool parse_cpus(const char *text, cpu_set_t *set) {
+static bool parse_cpus(const char *text, cpu_set_t *set)
+{
     CPU_ZERO(set);
     for (;;) {
         char *end;
@@ -138,7 +146,8 @@ static bool is_variable_name(const char *key)
 }
 
 /* A factor of the target, or an environment variable. NULL, or what is wrong. */
-static const char *apply_setting(target *t, const char *key, const char *value) {
+static const char *apply_setting(target *t, const char *key, const char *value)
+{
     if (strcmp(key, "thp") == 0) {
         t->thp_never = strcmp(value, "never") == 0;
         return t->thp_never || strcmp(value, "inherit") == 0
@@ -177,7 +186,8 @@ static void keep_setting(target *t, const char *key, const char *value)
 
 /* Reads KEY=VALUE,... ; offset: where text stands in the spec, for the column. */
 static bool parse_settings(target *t, const char *text, size_t offset, char *message,
-                           size_t message_size) {
+                           size_t message_size)
+{
     const char *at = text;
 
     while (*at != '\0') {
@@ -210,7 +220,8 @@ static bool parse_settings(target *t, const char *text, size_t offset, char *mes
     return true;
 }
 
-char *target_settings_text(const target *t) {
+char *target_settings_text(const target *t)
+{
     char *text = xstrdup("");
 
     for (size_t at = 0; at < t->settings_count; at++) {
@@ -224,7 +235,8 @@ char *target_settings_text(const target *t) {
 
 /* ---- the -t argument ------------------------------------------------------------------------- */
 
-static bool take_library(target *t, char *path, char *message, size_t message_size) {
+static bool take_library(target *t, char *path, char *message, size_t message_size)
+{
     t->library = path;
     t->provider = xstrdup(path);
     t->preload = library_preload_path(path);
@@ -237,7 +249,8 @@ static bool take_library(target *t, char *path, char *message, size_t message_si
 }
 
 static bool parse_builtin(target *t, const builtin *b, const char *settings, size_t offset,
-                          char *message, size_t message_size) {
+                          char *message, size_t message_size)
+{
     t->family = b->family;
     if (b->settings != NULL && !parse_settings(t, b->settings, 0, message, message_size))
         return false;
@@ -253,7 +266,8 @@ static bool parse_builtin(target *t, const builtin *b, const char *settings, siz
 }
 
 static bool parse_own(target *t, const char *rest, size_t offset, char *message,
-                      size_t message_size) {
+                      size_t message_size)
+{
     const size_t length = library_value_length(rest);
     char *path = xstrndup(rest, length);
     const size_t settings = length + (rest[length] == ',');
@@ -266,7 +280,8 @@ static bool parse_own(target *t, const char *rest, size_t offset, char *message,
            parse_settings(t, rest + settings, offset + settings, message, message_size);
 }
 
-static void unknown(const char *name, char *message, size_t message_size) {
+static void unknown(const char *name, char *message, size_t message_size)
+{
     const builtin *nearest = &builtins[0];
 
     for (size_t at = 1; at < BUILTINS; at++)
@@ -291,7 +306,8 @@ static bool is_name(const char *name)
     return text != NULL && *at == '\0';
 }
 
-bool target_parse(const char *spec, target *out, char *message, size_t message_size) {
+bool target_parse(const char *spec, target *out, char *message, size_t message_size)
+{
     const size_t length = strcspn(spec, ":=");
     char *name = xstrndup(spec, length);
     const builtin *b = find_builtin(name);
@@ -301,8 +317,16 @@ bool target_parse(const char *spec, target *out, char *message, size_t message_s
     abench_identity_init(&out->identity);
     out->spec = xstrdup(spec);
     out->name = xstrdup(spec[length] == '=' ? name : spec);
-    if (length == 0)
+    if (strlen(spec) > SPEC_MOST)
+        snprintf(message, message_size, "target '%.40s...' is longer than %d bytes", spec,
+                 SPEC_MOST);
+    else if (length == 0)
         snprintf(message, message_size, "target '%s' has no name", spec);
+    else if (strlen(out->name) > NAME_MOST)
+        snprintf(message, message_size,
+                 "target '%.40s...': its name is longer than %d bytes; a shorter one: "
+                 "NAME=/path/lib.so,KEY=VALUE",
+                 spec, NAME_MOST);
     else if (!is_name(out->name))
         snprintf(message, message_size,
                  "target '%s': a name is valid UTF-8 without control characters", spec);
@@ -319,7 +343,8 @@ bool target_parse(const char *spec, target *out, char *message, size_t message_s
     return good;
 }
 
-target *target_all(size_t *count) {
+target *target_all(size_t *count)
+{
     target *all = xcalloc(BUILTINS, sizeof *all);
     char message[512];
 
@@ -331,7 +356,8 @@ target *target_all(size_t *count) {
 
 /* ---- a child's environment ------------------------------------------------------------------- */
 
-static bool is_kept(const char *entry, const target *t, bool keep) {
+static bool is_kept(const char *entry, const target *t, bool keep)
+{
     const size_t length = strcspn(entry, "=");
     char *name = xstrndup(entry, length);
     bool kept = strncmp(name, "ALLOCBENCH_", 11) != 0 && strcmp(name, "LD_PRELOAD") != 0 &&
@@ -343,7 +369,8 @@ static bool is_kept(const char *entry, const target *t, bool keep) {
     return kept;
 }
 
-char **target_environment(const target *t, bool keep, const char *const *extra, size_t extras) {
+char **target_environment(const target *t, bool keep, const char *const *extra, size_t extras)
+{
     const char *own = keep ? getenv("LD_PRELOAD") : NULL;
     size_t size = 0, count = 0;
     char **envp;
@@ -370,19 +397,22 @@ char **target_environment(const target *t, bool keep, const char *const *extra, 
     return envp;
 }
 
-void target_environment_free(char **envp) {
+void target_environment_free(char **envp)
+{
     for (size_t at = 0; envp != NULL && envp[at] != NULL; at++)
         free(envp[at]);
     free(envp);
 }
 
-void target_launch(const target *t, launch *how) {
+void target_launch(const target *t, launch *how)
+{
     how->thp_never = t->thp_never;
     how->aslr_off = t->aslr_off;
     how->has_cpus = t->has_cpus;
     how->cpus = t->cpus;
 }
 
-void target_cleanup(void) {
+void target_cleanup(void)
+{
     library_remove_links();
 }

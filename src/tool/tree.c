@@ -24,6 +24,7 @@
 
 /* ---- processes ------------------------------------------------------------------------------- */
 
+/* One read: for a file of /proc that is shorter than size, all of it. */
 static ssize_t read_small(const char *path, char *data, size_t size)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -31,7 +32,7 @@ static ssize_t read_small(const char *path, char *data, size_t size)
 
     if (fd < 0)
         return -1;
-    got = util_read_all(fd, data, size - 1);
+    got = read(fd, data, size - 1);
     close(fd);
     if (got >= 0)
         data[got] = '\0';
@@ -93,23 +94,37 @@ static void add_child(tree_list *list, pid_t pid, size_t above)
     add_process(list, &process);
 }
 
-/* The children that one thread of a process made: their pids in one line of any length. */
-static void add_children_of_thread(tree_list *list, pid_t pid, long thread, size_t above)
+static void add_listed_children(tree_list *list, const char *text, size_t above)
 {
-    char path[64];
-    char *data, *at, *end;
+    char *end;
 
-    snprintf(path, sizeof path, "/proc/%ld/task/%ld/children", (long)pid, thread);
-    data = util_read_file(path, 1u << 24, NULL);
-    if (data == NULL)
-        return;
-    for (at = data;; at = end) {
+    for (const char *at = text;; at = end) {
         const long child = strtol(at, &end, 10);
         if (end == at)
             break;
         add_child(list, (pid_t)child, above);
     }
-    free(data);
+}
+
+/* The children that one thread of a process made: their pids in one line of any length. The kernel
+ * ends a read early only where the next pid would not fit. */
+static void add_children_of_thread(tree_list *list, pid_t pid, long thread, size_t above)
+{
+    char path[64], few[4096], *many;
+    ssize_t got;
+
+    snprintf(path, sizeof path, "/proc/%ld/task/%ld/children", (long)pid, thread);
+    got = read_small(path, few, sizeof few);
+    if (got <= 0)
+        return;
+    if ((size_t)got < sizeof few - 64) {
+        add_listed_children(list, few, above);
+        return;
+    }
+    many = util_read_file(path, 1u << 24, NULL);
+    if (many != NULL)
+        add_listed_children(list, many, above);
+    free(many);
 }
 
 static void add_children(tree_list *list, pid_t pid, uint32_t threads, size_t above)
@@ -377,10 +392,10 @@ static void keep_reading(tree *t, const tree_reading *sum)
 {
     if (sum->rss_bytes > t->peak_rss_bytes)
         t->peak_rss_bytes = sum->rss_bytes;
-    if (sum->has_pss) {
+    if (sum->has_pss && sum->pss_bytes >= t->peak_pss_bytes) {
         t->has_pss = true;
-        if (sum->pss_bytes > t->peak_pss_bytes)
-            t->peak_pss_bytes = sum->pss_bytes;
+        t->peak_pss_bytes = sum->pss_bytes;
+        t->rss_then_bytes = sum->rss_bytes;
     }
     if (t->readings_count == TREE_READINGS)
         thin_out(t);

@@ -69,7 +69,8 @@ typedef struct tree {
     size_t readings_count;
     uint64_t processes_seen;
     uint64_t peak_rss_bytes; /* largest sum; kept even where readings were thinned out */
-    uint64_t peak_pss_bytes;
+    uint64_t peak_pss_bytes; /* likewise; when has_pss */
+    uint64_t rss_then_bytes; /* the sum of RSS when that was read */
     bool has_pss;            /* there is at least one sum of PSS */
     uint64_t peak_hwm_bytes; /* largest VmHWM of any process */
     uint64_t due_ns;         /* abench_clock_ns of the next look */

@@ -35,8 +35,9 @@ static void go_wrong(void)
     while (strcmp(how, "hang") == 0)
         pause();
     while (strcmp(how, "eat") == 0)
-        memset(mmap(NULL, EATEN_AT_ONCE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
-               1, EATEN_AT_ONCE);
+        memset(
+            mmap(NULL, EATEN_AT_ONCE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+            1, EATEN_AT_ONCE);
 }
 
 static char *arena(void)

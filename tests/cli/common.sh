@@ -55,7 +55,7 @@ skip() {
 
 tool() {
     status=0
-    echo "allocbench $*" >"$SCRATCH/.command"
+    echo "allocbench $*" | cut -c 1-500 >"$SCRATCH/.command"
     CLI_TEST=$SCRATCH "$ALLOCBENCH" "$@" >"$SCRATCH/out" 2>"$SCRATCH/err" </dev/null || status=$?
 }
 

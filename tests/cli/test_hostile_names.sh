@@ -5,7 +5,7 @@ needs_jemalloc
 
 evil='<script>|"\`*_&amp;'\''</text>'
 tool run -t "$evil=$JEMALLOC" -t $'caf\u00e9=own.so' -t glibc --skip-bad --rounds 2 -o here "$SMALL" \
-    -- sh -c 'true "$@"' $'tab\tand\nline' '<b>|x|</b>' '"quoted" \ '"'single'" $'\033[31mred' $'\377' ';$(x)`y`'
+    -- sh -c 'sleep 0.1; true "$@"' $'tab\tand\nline' '<b>|x|</b>' '"quoted" \ '"'single'" $'\033[31mred' $'\377' ';$(x)`y`'
 expect 0
 ! grep -q $'\033' out err here/REPORT.md here/*.svg || fail "an escape"
 shows "$evil"
@@ -49,6 +49,33 @@ for name in $'a\nb' $'a\033b' $'a\377b' ''; do
     says "name"
     untouched refused
 done
+
+# Lines that nobody would read whole are cut; every one of these results can be read.
+long=$(head -c 50000 /dev/zero | tr '\0' x)
+tool run -t glibc --rounds 1 -o long -- sh -c "exit 1 # $long"
+expect 4
+[ "$(wc -c <err)" -lt 1000 ] || fail "messages of $(wc -c <err) bytes"
+shows "failed: glibc"
+for more in 0 1 2 3 4 5; do
+    tool run -t glibc --rounds 1 -o "edge$more" -- true "${long:0:15990}" "${long:0:more}"
+    expect 0
+done
+# shellcheck disable=SC2046
+tool run -t glibc --rounds 1 -o many -- true $(seq 1 30000)
+expect 0
+shows "true 1 2 3"
+tool report many
+expect 0
+py "$long" <<'PY'
+from cells import *
+check(matrix("long")["key"]["command"][2] == "exit 1 # " + sys.argv[1], "the key is whole")
+check(len(matrix("many")["command_line"]) < 20000, "the command line is cut")
+PY
+tool run -t "glibc:A=$long" --rounds 1 -o refused "$SMALL"
+expect 2
+one_line
+says "is longer than 16000 bytes"
+untouched refused
 
 # A library whose path is no UTF-8.
 cp "$JEMALLOC" $'je\351.so'

@@ -27,3 +27,16 @@ expect 130
 # The lock goes with its holder.
 tool run -t glibc --rounds 1 -o here "$LONG"
 expect 0
+
+# Closed descriptors do not become files of the directory, into which the table would go.
+status=0
+MALLOC_ARENA_MAX=1 "$ALLOCBENCH" run -t glibc --rounds 1 -o closed "$SMALL" -- echo printed \
+    <&- >&- 2>&- || status=$?
+expect 0
+grep -qx 'pid [0-9]*' closed/lock && [ "$(wc -l <closed/lock)" -eq 1 ] ||
+    fail "the lock holds $(cat closed/lock)"
+[ "$(cat closed/cells/w01.r000.t00.out)" = printed ] || fail "the command's output"
+py <<'PY'
+from cells import *
+check(all(cell["status"] == "ok" for _, cell, _ in cells("closed")), "all is well")
+PY

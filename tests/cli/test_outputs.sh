@@ -5,7 +5,7 @@
 needs_jemalloc
 
 MALLOC_ARENA_MAX=1 tool run churn-cross:slots=200 "$SMALL" -t glibc -t jemalloc -t glibc-arena2 \
-    --rounds 3 -o here -- sh -c 'echo printed; echo complained >&2; sleep 0.05'
+    --rounds 3 -o here -- sh -c 'echo printed; echo complained >&2; sleep 0.1'
 expect 0
 
 # ---- streams ------------------------------------------------------------------------------------
@@ -16,7 +16,7 @@ expect 0
 [ "$(tail -n 1 out)" = "Report: here/REPORT.md" ] || fail "its last line is not where the report is"
 shows "churn-cross:slots=200 (tape, 3 rounds"
 shows "$SMALL (tape, 3 rounds"
-shows "sh -c 'echo printed; echo complained >&2; sleep 0.05' (command, 3 rounds"
+shows "sh -c 'echo printed; echo complained >&2; sleep 0.1' (command, 3 rounds"
 for name in "glibc (base)" "glibc (A/A)" jemalloc glibc-arena2; do
     [ "$(grep -c "^$name " out)" -ge 3 ] || fail "no line for $name in each table"
 done

@@ -2,14 +2,21 @@
 # SIGKILL in mid-matrix: finished rounds are kept as they are, the interrupted one is run whole, and
 # nothing of the killed run lives on.
 . "$(dirname "$0")/common.sh"
+LIBRARY=${BAD_ALLOCATOR_LIBRARY:?the path of libbad-allocator.so is wanted}
 needs_jemalloc
 
 has_round_and_part() {
     [ -e "$1/rounds/w00.r000.json" ] && [ -n "$(find "$1/cells" -name '*.part')" ]
 }
 
-nobody_left() {
-    [ -z "$(survivors)" ]
+# The cells of a killed tool end by themselves.
+nobody_stays() {
+    local left=40
+    until [ -z "$(survivors)" ]; do
+        left=$((left - 1))
+        [ "$left" -gt 0 ] || fail "still there after 2 s: $(survivors)"
+        sleep 0.05
+    done
 }
 
 # Name, inode, time and content of the rounds that are finished, and of their cells.
@@ -31,13 +38,7 @@ kill_and_resume() {
     kill -KILL "$running"
     tool_end
     expect 137
-    # Its cells end by themselves.
-    left=40
-    until nobody_left; do
-        left=$((left - 1))
-        [ "$left" -gt 0 ] || fail "still there after 2 s: $(survivors)"
-        sleep 0.05
-    done
+    nobody_stays
     finished=$(find "$name/rounds" -name '*.json' | wc -l)
     [ "$finished" -ge 1 ] && [ "$finished" -lt 1000 ] || fail "$finished rounds are finished"
     fingerprint "$name" >before
@@ -72,3 +73,14 @@ PY
 
 kill_and_resume tape 4 -t glibc -t jemalloc "$LONG"
 kill_and_resume command 3 -t glibc -t jemalloc -- sh -c 'sleep 0.15; sleep 0.15'
+
+# Nor does a cell stay that hears nothing, because its allocator hangs.
+all_started() {
+    [ "$(find hung/cells -name '*.jsonl*' | wc -l)" -eq 4 ]
+}
+tool_start run --rounds 1 -t "bad=$LIBRARY,BAD_ALLOCATOR=hang" -t glibc -o hung "$SMALL"
+await all_started
+sleep 0.5
+kill -KILL "$running"
+tool_end
+nobody_stays

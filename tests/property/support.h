@@ -96,8 +96,8 @@ static inline unsigned spec_decode(const uint64_t *words, spec_op *op)
     /* free 5, free_sized 6, touch 7 */
     generation_first = op->shared && (op->kind == 5 || op->kind == 6 || op->kind == 7);
     op->slot = spec_bits(first, 55, 32) + (spec_bits(extra, 55, 48) << 24);
-    op->size = (generation_first ? spec_bits(extra, 31, 0) : low) +
-               (spec_bits(extra, 47, 32) << 32);
+    op->size =
+        (generation_first ? spec_bits(extra, 31, 0) : low) + (spec_bits(extra, 47, 32) << 32);
     op->generation = !op->shared ? 0 : generation_first ? low : spec_bits(extra, 31, 0);
     op->alignment_log2 = spec_bits(extra, 61, 56);
     return op->extended ? 2 : 1;

@@ -103,7 +103,8 @@ static void a_pick_is_what_the_table_says(void **state)
                          table[column].threshold > 0 ? column : table[column].alias);
         if (column > 0)
             assert_int_equal(abench__alias_pick(table, 3, high - ONE),
-                             table[column - 1].threshold > 0 ? column - 1 : table[column - 1].alias);
+                             table[column - 1].threshold > 0 ? column - 1
+                                                             : table[column - 1].alias);
         if (table[column].threshold == ONE)
             continue;
         assert_int_equal(abench__alias_pick(table, 3, high + table[column].threshold),

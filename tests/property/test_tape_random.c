@@ -132,8 +132,7 @@ static void assert_block_word(const spec_op *read, const script *s, script_state
     else
         assert_int_equal(read->size, allocates ? op->size : block->size);
     /* a realloc's is about the block that was there, which it reads */
-    assert_int_equal(read->empty,
-                     (op->kind < ABENCH_OP_REALLOC ? op->size : block->size) == 0);
+    assert_int_equal(read->empty, (op->kind < ABENCH_OP_REALLOC ? op->size : block->size) == 0);
     if (op->kind == ABENCH_OP_ALIGNED_ALLOC)
         alignment = op->alignment;
     assert_int_equal((uint64_t)1 << read->alignment_log2, alignment);

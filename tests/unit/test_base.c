@@ -113,11 +113,18 @@ static void distances_count_letters_inserted_dropped_changed_and_swapped(void **
         const char *a, *b;
         uint32_t distance;
     } rows[] = {
-        {"", "", 0},           {"mixed", "mixed", 0},    {"", "abc", 3},
-        {"mixed", "mixd", 1},  {"mixed", "miixed", 1},   {"mixed", "mixes", 1},
-        {"mixed", "imxed", 1}, {"kitten", "sitting", 3}, {"MiXeD", "mixed", 0},
+        {"", "", 0},
+        {"mixed", "mixed", 0},
+        {"", "abc", 3},
+        {"mixed", "mixd", 1},
+        {"mixed", "miixed", 1},
+        {"mixed", "mixes", 1},
+        {"mixed", "imxed", 1},
+        {"kitten", "sitting", 3},
+        {"MiXeD", "mixed", 0},
         {"ca", "abc", 3}, /* restricted: what was swapped is not edited again */
-        {"abcd", "badc", 2},   {"[", "{", 1} /* 32 apart, as letters' cases are */,
+        {"abcd", "badc", 2},
+        {"[", "{", 1} /* 32 apart, as letters' cases are */,
     };
 
     (void)state;
@@ -369,9 +376,8 @@ static void a_text_is_folded_eight_bytes_a_word_then_its_length(void **state)
     assert_int_equal(abench__fold_text(3, "ab"), abench__fold(abench__fold(3, 0x6261), 2));
     assert_int_equal(abench__fold_text(3, "abcdefgh"),
                      abench__fold(abench__fold(3, 0x6867666564636261u), 8));
-    assert_int_equal(
-        abench__fold_text(3, "abcdefgh\xff"),
-        abench__fold(abench__fold(abench__fold(3, 0x6867666564636261u), 0xff), 9));
+    assert_int_equal(abench__fold_text(3, "abcdefgh\xff"),
+                     abench__fold(abench__fold(abench__fold(3, 0x6867666564636261u), 0xff), 9));
 }
 
 int main(void)

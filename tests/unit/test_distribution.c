@@ -113,8 +113,8 @@ static void six_decimals_of_a_percentage_count(void **state)
 }
 
 /* jemalloc's spacing from 32 to 4096, written out: four a doubling. */
-static const uint32_t boundaries[] = {32,   40,   48,   56,   64,   80,   96,   112,  128,  160,
-                                      192,  224,  256,  320,  384,  448,  512,  640,  768,  896,
+static const uint32_t boundaries[] = {32,   40,   48,   56,   64,   80,   96,   112,  128, 160,
+                                      192,  224,  256,  320,  384,  448,  512,  640,  768, 896,
                                       1024, 1280, 1536, 1792, 2048, 2560, 3072, 3584, 4096};
 
 static void boundaries_draws_29_boundaries_with_17_offsets_each_clamped(void **state)
@@ -173,8 +173,8 @@ static void the_largest_sizes_can_be_drawn(void **state)
     (void)state;
     abench_random_seed(&random, 4, 4, 4);
     for (int draw = 0; draw < 100; draw++)
-        assert_in_range(abench_distribution_draw(distribution, &random),
-                        ((uint64_t)1 << 47) - 2, ((uint64_t)1 << 47) - 1);
+        assert_in_range(abench_distribution_draw(distribution, &random), ((uint64_t)1 << 47) - 2,
+                        ((uint64_t)1 << 47) - 1);
     abench_distribution_destroy(distribution);
 }
 
@@ -269,8 +269,8 @@ static void more_parts_than_a_table_holds_are_refused(void **state)
     abench__text_init(&text, spec, sizeof spec);
     abench__text_put(&text, "mix:");
     for (int part = 0; part < 1024; part++)
-        abench__text_printf(&text, "%s%s%%%d", part == 0 ? "" : ",",
-                            part == 0 ? "89.77" : "0.01", part + 1);
+        abench__text_printf(&text, "%s%s%%%d", part == 0 ? "" : ",", part == 0 ? "89.77" : "0.01",
+                            part + 1);
     assert_int_equal(abench_distribution_parse(spec, &distribution, &error), ABENCH_OK);
     assert_int_equal(abench_distribution_maximum(distribution), 1024);
     abench_distribution_destroy(distribution);
@@ -286,12 +286,10 @@ static void nothing_is_no_distribution(void **state)
     abench_error error = ABENCH_ERROR_INIT;
 
     (void)state;
-    assert_int_equal(abench_distribution_parse(NULL, &distribution, &error),
-                     ABENCH_ERROR_ARGUMENT);
+    assert_int_equal(abench_distribution_parse(NULL, &distribution, &error), ABENCH_ERROR_ARGUMENT);
     assert_int_equal(error.status, ABENCH_ERROR_ARGUMENT);
     assert_int_equal(abench_distribution_parse("fixed:1", NULL, &error), ABENCH_ERROR_ARGUMENT);
-    assert_int_equal(abench_distribution_parse("fixed:", &distribution, NULL),
-                     ABENCH_ERROR_SYNTAX);
+    assert_int_equal(abench_distribution_parse("fixed:", &distribution, NULL), ABENCH_ERROR_SYNTAX);
     abench_distribution_destroy(NULL);
 }
 

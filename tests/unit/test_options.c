@@ -82,8 +82,8 @@ static void a_newer_caller_is_served_while_its_new_fields_are_0(void **state)
     } memory = {presets(), 77};
 
     (void)state;
-    assert_int_equal(
-        abench__options_read(&memory.mine, sizeof memory.mine, &theirs, sizeof(first)), ABENCH_OK);
+    assert_int_equal(abench__options_read(&memory.mine, sizeof memory.mine, &theirs, sizeof(first)),
+                     ABENCH_OK);
     assert_int_equal(memory.mine.struct_size, sizeof memory.mine);
     assert_int_equal(memory.mine.a, 1);
     assert_int_equal(memory.mine.b, 2);

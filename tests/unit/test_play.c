@@ -255,8 +255,7 @@ static abench_status play_with_diary(const abench_tape *tape, uint64_t slice_ope
 static void marks_and_slices_come_in_order(void **state)
 {
     /* m: mark; s: slice; digits: its phase. */
-    static const char *const wanted[] = {"m0 m0 s0 m1 s1 m2 s2 ",
-                                         "m0 m0 s0 s1 s1 m1 s1 m2 s2 "};
+    static const char *const wanted[] = {"m0 m0 s0 m1 s1 m2 s2 ", "m0 m0 s0 s1 s1 m1 s1 m2 s2 "};
     abench_tape *tape = three_phases();
 
     (void)state;

@@ -206,6 +206,45 @@ static void a_lane_goes_on_after_a_failed_malloc(void **state)
     abench_tape_destroy(tape);
 }
 
+static void *null_realloc(void *block, size_t size)
+{
+    (void)block;
+    (void)size;
+    return NULL;
+}
+
+static void *freed;
+
+static void noting_free(void *block)
+{
+    freed = block;
+}
+
+static void a_realloc_that_fails_leaves_its_block(void **state)
+{
+    static const uint32_t slots[] = {0, SHARED};
+
+    (void)state;
+    for (size_t at = 0; at < 2; at++) {
+        abench_tape_builder *b = make_builder(1, 1, ABENCH_TOUCH_FIRST);
+        abench_allocator allocator = honest_allocator();
+        abench_receipt receipt = ABENCH_RECEIPT_INIT;
+        abench_tape *tape;
+        allocator.realloc = null_realloc;
+        allocator.free = noting_free;
+        abench_tape_builder_malloc(b, 0, slots[at], 100);
+        abench_tape_builder_realloc(b, 0, slots[at], 200);
+        abench_tape_builder_free(b, 0, slots[at]);
+        tape = finish(b);
+        freed = NULL;
+        assert_int_equal(abench_play(tape, &allocator, NULL, &receipt, NULL), ABENCH_ERROR_RECEIPT);
+        assert_int_equal(receipt.failed, 1);
+        assert_non_null(freed);
+        assert_int_equal(size_of(freed), 100);
+        abench_tape_destroy(tape);
+    }
+}
+
 static void *high_malloc(size_t size)
 {
     (void)size;
@@ -241,6 +280,7 @@ int main(void)
         cmocka_unit_test(memory_that_forgets_what_was_written_is_refused),
         cmocka_unit_test(allocations_that_fail_are_counted_and_refused),
         cmocka_unit_test(a_lane_goes_on_after_a_failed_malloc),
+        cmocka_unit_test(a_realloc_that_fails_leaves_its_block),
         cmocka_unit_test(an_address_that_a_shared_slot_cannot_hold_is_unsupported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

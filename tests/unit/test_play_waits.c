@@ -80,8 +80,7 @@ static void assert_stuck(abench_tape_builder *b, uint64_t skew_operations, const
     allocator.free = blocking_free;
     options.watchdog_ms = 20;
     options.skew_operations = skew_operations;
-    assert_int_equal(abench_play(tape, &allocator, &options, &receipt, &error),
-                     ABENCH_ERROR_STUCK);
+    assert_int_equal(abench_play(tape, &allocator, &options, &receipt, &error), ABENCH_ERROR_STUCK);
     assert_int_equal(error.status, ABENCH_ERROR_STUCK);
     if (strcmp(error.message, message) != 0)
         fail_msg("'%s'\ninstead of '%s'", error.message, message);
@@ -97,8 +96,7 @@ static void the_watchdog_names_a_lane_at_a_barrier(void **state)
     abench_tape_builder_malloc(b, 0, 0, 10);
     abench_tape_builder_malloc(b, 1, 0, BLOCKING_SIZE);
     abench_tape_builder_barrier(b);
-    assert_stuck(b, 0,
-                 "stuck for 20 ms; lane 0 waits at a barrier (word 2: barrier); lane 1 runs");
+    assert_stuck(b, 0, "stuck for 20 ms; lane 0 waits at a barrier (word 2: barrier); lane 1 runs");
 }
 
 static void the_watchdog_names_a_lane_that_waits_for_a_block(void **state)

@@ -127,16 +127,15 @@ static void a_bad_value_names_its_variable(void **state)
                                           "ALLOCBENCH_DURATION_MS", "ALLOCBENCH_WARMUP_MS",
                                           "ALLOCBENCH_SLICE",       "ALLOCBENCH_SAMPLE_US"};
     static const char *const values[] = {"x", "-1", "1x", " 1", "1.5", "18446744073709551616"};
-    static const char *const turns[] = {"5", "5,", ",5", "5,6,7", "5,5", "a,b", "5;6",
-                                        "5,2147483648"};
+    static const char *const turns[] = {"5",   "5,",  ",5",  "5,6,7",
+                                        "5,5", "a,b", "5;6", "5,2147483648"};
 
     for (size_t name = 0; name < sizeof numbers / sizeof numbers[0]; name++)
         for (size_t at = 0; at < sizeof values / sizeof values[0]; at++) {
             abench_run_options o = ABENCH_RUN_OPTIONS_INIT;
             abench_error error = ABENCH_ERROR_INIT;
             setenv(numbers[name], values[at], 1);
-            assert_int_equal(abench_run_options_from_environment(&o, &error),
-                             ABENCH_ERROR_SYNTAX);
+            assert_int_equal(abench_run_options_from_environment(&o, &error), ABENCH_ERROR_SYNTAX);
             assert_int_equal(error.status, ABENCH_ERROR_SYNTAX);
             assert_non_null(strstr(error.message, numbers[name]));
             assert_non_null(strstr(error.message, values[at]));
@@ -293,8 +292,7 @@ static void own_work_shows_the_growth_between_its_marks(void **state)
     assert_text(record_at(&r, "phase", 0), "name", "baseline");
     steady = record_of(&r, "phase", "name", "steady");
     after = record_of(&r, "phase", "name", "after-it");
-    assert_true(number(steady, "memory.rss_bytes") - metric(run, "rss_baseline_bytes") >
-                19.5 * MB);
+    assert_true(number(steady, "memory.rss_bytes") - metric(run, "rss_baseline_bytes") > 19.5 * MB);
     assert_true(number(steady, "memory.rss_bytes") - metric(run, "rss_baseline_bytes") < 24 * MB);
     assert_true(number(after, "time_ns") >= number(steady, "time_ns"));
     assert_null(json_find(record_at(&r, "end", 0), "receipt"));
@@ -332,8 +330,8 @@ static void calls_that_do_not_fit_the_state_are_refused(void **state)
 
 static void phases_of_own_work_have_names_of_the_same_kind(void **state)
 {
-    static const char *const names[] = {NULL, "", "Peak", "a b", "a_b",
-                                        "abcdefghijklmnopqrstuvwxyz-01234"};
+    static const char *const names[] = {NULL,  "",    "Peak",
+                                        "a b", "a_b", "abcdefghijklmnopqrstuvwxyz-01234"};
     abench_run *run = NULL;
 
     (void)state;
@@ -412,8 +410,7 @@ static void the_callers_hooks_give_the_memory_and_get_it_back(void **state)
 }
 
 #define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
-#define WITHOUT(test)                                                                              \
-    cmocka_unit_test_setup_teardown(test, clear_environment, clear_environment)
+#define WITHOUT(test)     cmocka_unit_test_setup_teardown(test, clear_environment, clear_environment)
 
 int main(void)
 {

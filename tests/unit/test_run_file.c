@@ -325,8 +325,7 @@ static void assert_memory(const abench_run *run, const result *r)
     assert_metric(run, "major_faults", growth(end, base, "memory.major_faults"));
     for (uint32_t at = 0; (record = record_at(r, "reading", at)) != NULL; at++)
         rss[count++] = number(record, "rss_bytes");
-    assert_metric(run, "rss_median_bytes",
-                  median(rss, count) - number(base, "memory.rss_bytes"));
+    assert_metric(run, "rss_median_bytes", median(rss, count) - number(base, "memory.rss_bytes"));
 }
 
 static void every_metric_is_what_its_formula_says(void **state)
@@ -489,8 +488,7 @@ static void a_result_that_does_not_fit_has_no_end_record(void **state)
         strcpy(path + sizeof path - 7, "XXXXXX");
         close(mkstemp(path));
         unlink(path);
-        assert_int_equal(status_of_a_play_with_files_up_to(path, limits[at]),
-                         -ABENCH_ERROR_SYSTEM);
+        assert_int_equal(status_of_a_play_with_files_up_to(path, limits[at]), -ABENCH_ERROR_SYSTEM);
         fd = open(path, O_RDONLY);
         text = read_whole(fd);
         assert_true(strlen(text) > 0);

@@ -94,6 +94,8 @@ static void a_copy_is_cut_and_terminated(void **state)
     assert_string_equal(field, "ab");
     abench__copy(field, sizeof field, "abcdefgh");
     assert_string_equal(field, "abcd");
+    abench__copy(field, sizeof field, "vwxyz");
+    assert_string_equal(field, "vwxy");
     abench__copy(field, 1, "abc");
     assert_string_equal(field, "");
 }
@@ -137,21 +139,21 @@ static void bytes_that_are_not_utf8_become_the_replacement_character(void **stat
     static const struct {
         const char *string, *wanted;
     } rows[] = {
-        {"\x80", "\"\\ufffd\""},                                        /* a lone continuation */
+        {"\x80", "\"\\ufffd\""}, /* a lone continuation */
         {"a\xff"
          "b",
          "\"a\\ufffdb\""},
-        {"\xc0\xaf", "\"\\ufffd\\ufffd\""},                             /* '/' in two bytes */
+        {"\xc0\xaf", "\"\\ufffd\\ufffd\""}, /* '/' in two bytes */
         {"\xc1\xbf", "\"\\ufffd\\ufffd\""},
-        {"\xe0\x9f\xbf", "\"\\ufffd\\ufffd\\ufffd\""},                  /* overlong */
-        {"\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\""},                  /* a surrogate */
-        {"\xf0\x8f\xbf\xbf", "\"\\ufffd\\ufffd\\ufffd\\ufffd\""},       /* overlong */
-        {"\xf4\x90\x80\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\""},       /* above U+10FFFF */
+        {"\xe0\x9f\xbf", "\"\\ufffd\\ufffd\\ufffd\""},            /* overlong */
+        {"\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\""},            /* a surrogate */
+        {"\xf0\x8f\xbf\xbf", "\"\\ufffd\\ufffd\\ufffd\\ufffd\""}, /* overlong */
+        {"\xf4\x90\x80\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\""}, /* above U+10FFFF */
         {"\xf5\x80\x80\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\""},
-        {"\xc3", "\"\\ufffd\""},                                        /* cut short by the end */
+        {"\xc3", "\"\\ufffd\""}, /* cut short by the end */
         {"\xe2\x82", "\"\\ufffd\\ufffd\""},
         {"\xf0\x9f\x98", "\"\\ufffd\\ufffd\\ufffd\""},
-        {"\xc3\"", "\"\\ufffd\\\"\""},                                  /* the quote is kept */
+        {"\xc3\"", "\"\\ufffd\\\"\""}, /* the quote is kept */
         {"\xe2\x28\xa1", "\"\\ufffd(\\ufffd\""},
     };
 

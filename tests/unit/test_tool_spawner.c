@@ -46,7 +46,7 @@ static launch shell(const char **argv, const char *script)
 static spawner_end run(const launch *how, spawner_begun *begun)
 {
     char message[256] = "";
-    spawner_end end;
+    spawner_end end = {0};
 
     if (!spawner_run(shared, how, begun, message, sizeof message) ||
         !spawner_wait(shared, &end, message, sizeof message))

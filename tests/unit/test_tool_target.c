@@ -204,6 +204,32 @@ static void names_are_text(void **state)
     refuse("glibc:A=\x1b[31m", "a name is valid UTF-8");
 }
 
+static void what_no_result_can_hold_is_refused(void **state)
+{
+    char spec[20000];
+    target t;
+
+    (void)state;
+    memset(spec, 'x', sizeof spec);
+    memcpy(spec, "glibc:A=", 8);
+    spec[200] = '\0';
+    t = parse(spec);
+    assert_string_equal(t.name, spec);
+    target_clear(&t);
+    spec[200] = 'x';
+    spec[201] = '\0';
+    refuse(spec, "its name is longer than 200 bytes");
+    memcpy(spec, "mine=/none,A=", 13);
+    spec[201] = 'x';
+    spec[16000] = '\0';
+    t = parse(spec);
+    assert_string_equal(t.name, "mine");
+    target_clear(&t);
+    spec[16000] = 'x';
+    spec[16001] = '\0';
+    refuse(spec, "is longer than 16000 bytes");
+}
+
 static void no_beginning_of_a_spec_is_too_strange(void **state)
 {
     static const char whole[] = "mine=/none,/b,c=d,thp=never,cpus=0-1,3,aslr=off,A=b=c,,=";
@@ -440,6 +466,7 @@ int main(void)
         cmocka_unit_test(what_is_wrong_is_pointed_at),
         cmocka_unit_test(an_unknown_name_gets_the_nearest),
         cmocka_unit_test(names_are_text),
+        cmocka_unit_test(what_no_result_can_hold_is_refused),
         cmocka_unit_test(no_beginning_of_a_spec_is_too_strange),
         cmocka_unit_test(a_library_of_the_users_is_found_by_its_real_path),
         cmocka_unit_test(what_is_not_here_is_missing_and_no_error),

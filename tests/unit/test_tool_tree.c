@@ -206,6 +206,30 @@ static void children_of_other_threads_are_found(void **state)
     end_group(pid);
 }
 
+enum { MANY = 1200 }; /* their pids do not fit one page of text */
+
+static void be_many(void)
+{
+    for (int at = 0; at < MANY; at++)
+        if (fork() == 0)
+            stay();
+    stay();
+}
+
+static void a_thousand_children_are_all_found(void **state)
+{
+    const pid_t pid = start(be_many);
+    tree_list list = {NULL, 0, 0};
+
+    (void)state;
+    for (int at = 0; at < MANY + 1; at += 10) /* await takes a few */
+        await(at + 10 <= MANY + 1 ? 10 : MANY + 1 - at);
+    tree_walk(pid, false, &list);
+    assert_int_equal(list.count, MANY);
+    free(list.items);
+    end_group(pid);
+}
+
 /* ---- images ---------------------------------------------------------------------------------- */
 
 static void be_forked(void)
@@ -309,6 +333,7 @@ static void pss_counts_what_workers_share_once(void **state)
     assert_int_equal(t->readings[0].processes, 3);
     assert_true(t->readings[0].has_pss && t->has_pss);
     assert_true(t->peak_rss_bytes >= 192 * MIB);
+    assert_int_equal(t->rss_then_bytes, t->readings[0].rss_bytes);
     assert_true(t->peak_pss_bytes >= 64 * MIB);
     assert_true(t->peak_pss_bytes < 128 * MIB);
     assert_true(t->peak_hwm_bytes >= 64 * MIB);
@@ -429,12 +454,19 @@ static void a_long_timeline_is_thinned_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_process_is_read_as_it_is),         TEST(a_name_with_parentheses_does_not_confuse),
-        TEST(both_ways_find_the_same_tree),       TEST(children_of_other_threads_are_found),
-        TEST(a_fork_is_the_same_image),           TEST(an_exec_is_another_image),
-        TEST(pss_counts_what_workers_share_once), TEST(a_vfork_child_is_not_counted_twice),
-        TEST(pss_is_seldom_and_rss_always),       TEST(a_tree_that_is_gone_gives_no_reading),
-        TEST(a_zombie_is_no_image_and_no_memory), TEST(a_long_timeline_is_thinned_out),
+        TEST(a_process_is_read_as_it_is),
+        TEST(a_name_with_parentheses_does_not_confuse),
+        TEST(both_ways_find_the_same_tree),
+        TEST(children_of_other_threads_are_found),
+        TEST(a_thousand_children_are_all_found),
+        TEST(a_fork_is_the_same_image),
+        TEST(an_exec_is_another_image),
+        TEST(pss_counts_what_workers_share_once),
+        TEST(a_vfork_child_is_not_counted_twice),
+        TEST(pss_is_seldom_and_rss_always),
+        TEST(a_tree_that_is_gone_gives_no_reading),
+        TEST(a_zombie_is_no_image_and_no_memory),
+        TEST(a_long_timeline_is_thinned_out),
     };
 
     alarm(100); /* a test that hangs is a failure */

@@ -157,9 +157,8 @@ static void the_plan_digest_is_that_of_spec_and_seed(void **state)
     for (size_t at = 0; at < sizeof specs / sizeof specs[0]; at++)
         for (size_t seed = 0; seed < 3; seed++) {
             abench_workload *workload = parse(specs[at], seeds[seed], 0);
-            assert_int_equal(
-                abench_workload_plan_digest(workload),
-                plan_of_the_header(abench_workload_spec(workload), seeds[seed]));
+            assert_int_equal(abench_workload_plan_digest(workload),
+                             plan_of_the_header(abench_workload_spec(workload), seeds[seed]));
             abench_workload_destroy(workload);
         }
 }
@@ -222,8 +221,7 @@ static void no_spec_and_too_long_a_value_are_refused(void **state)
     (void)state;
     assert_int_equal(abench_workload_parse(NULL, 1, 0, &workload, &error), ABENCH_ERROR_ARGUMENT);
     assert_int_equal(abench_workload_parse("", 1, 0, &workload, &error), ABENCH_ERROR_ARGUMENT);
-    assert_int_equal(abench_workload_parse("mixd", 1, 0, &workload, NULL),
-                     ABENCH_ERROR_NOT_FOUND);
+    assert_int_equal(abench_workload_parse("mixd", 1, 0, &workload, NULL), ABENCH_ERROR_NOT_FOUND);
     while (strlen(spec) < 200)
         strcat(spec, ",1%1");
     assert_int_equal(abench_workload_parse(spec, 1, 0, &workload, &error), ABENCH_ERROR_SYNTAX);
