@@ -37,8 +37,10 @@ ABENCH_API abench_status abench_distribution_parse(const char *spec, abench_dist
 ABENCH_API uint64_t abench_distribution_draw(const abench_distribution *distribution,
                                              abench_random *random);
 
-/* The smallest and the largest size that can be drawn, in bytes. Any thread. */
+/* The smallest size that can be drawn, in bytes. Any thread. */
 ABENCH_API uint64_t abench_distribution_minimum(const abench_distribution *distribution);
+
+/* The largest size that can be drawn, in bytes. Any thread. */
 ABENCH_API uint64_t abench_distribution_maximum(const abench_distribution *distribution);
 
 /* accepts NULL. One thread per object. */

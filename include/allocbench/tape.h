@@ -108,35 +108,49 @@ ABENCH_API void abench_tape_options_init(abench_tape_options *options);
 ABENCH_API abench_status abench_tape_builder_create(const abench_tape_options *options,
                                                     abench_tape_builder **out);
 
-/* Appends one operation to a lane. The builder refuses what no program could have done - freeing
- * what is not allocated, allocating over a live slot, a free_sized whose size is another - with
- * ABENCH_ERROR_TAPE, and keeps its first error: every later call returns it, so that a generator
- * may check once, at finish. One thread per object; none blocks. */
+/* The functions below append one operation to a lane. The builder refuses what no program could have
+ * done - freeing what is not allocated, allocating over a live slot - with ABENCH_ERROR_TAPE, and
+ * keeps its first error: every later call returns it, so that a generator may check once, at finish.
+ * ABENCH_ERROR_ARGUMENT, _LIMIT, _MEMORY. One thread per object; none blocks. */
+
+/* slot: empty before. size in bytes, below 2^47; may be 0. */
 ABENCH_API abench_status abench_tape_builder_malloc(abench_tape_builder *builder, uint32_t lane,
                                                     uint32_t slot, uint64_t size);
+
+/* As malloc; the player checks that the first byte is 0 where the tape touches. */
 ABENCH_API abench_status abench_tape_builder_calloc(abench_tape_builder *builder, uint32_t lane,
                                                     uint32_t slot, uint64_t size);
+
+/* slot: holds a block. size in bytes, 1 or more. */
 ABENCH_API abench_status abench_tape_builder_realloc(abench_tape_builder *builder, uint32_t lane,
                                                      uint32_t slot, uint64_t size);
-/* alignment: a power of two. */
+
+/* As malloc. alignment: a power of two. */
 ABENCH_API abench_status abench_tape_builder_aligned(abench_tape_builder *builder, uint32_t lane,
                                                      uint32_t slot, uint64_t alignment,
                                                      uint64_t size);
+
+/* slot: holds a block; empty afterwards. */
 ABENCH_API abench_status abench_tape_builder_free(abench_tape_builder *builder, uint32_t lane,
                                                   uint32_t slot);
+
 /* As free, told the size to the allocator (C23 free_sized) where it takes one. */
 ABENCH_API abench_status abench_tape_builder_free_sized(abench_tape_builder *builder, uint32_t lane,
                                                         uint32_t slot);
+
 /* Writes the block again, as the tape's touch says. A touch leaves no trace in its slot, so that a
  * touch of a shared slot, and another lane's next free, realloc or touch of it, must have a barrier
  * or a phase's edge between them; the builder refuses them otherwise. */
 ABENCH_API abench_status abench_tape_builder_touch(abench_tape_builder *builder, uint32_t lane,
                                                    uint32_t slot);
-/* Real time, not timed. */
+
+/* The lane sleeps: real time, not timed. */
 ABENCH_API abench_status abench_tape_builder_pause(abench_tape_builder *builder, uint32_t lane,
                                                    uint32_t microseconds);
+
 /* All lanes meet. */
 ABENCH_API abench_status abench_tape_builder_barrier(abench_tape_builder *builder);
+
 /* All lanes meet, the phase before ends, and the named one begins: the player's mark callback
  * runs while they stand. name: 1 ... 31 of a-z, 0-9, '-'. flags: ABENCH_PHASE_TIMED or 0. */
 ABENCH_API abench_status abench_tape_builder_phase(abench_tape_builder *builder, const char *name,

@@ -40,8 +40,10 @@ typedef struct abench_workload_parameter {
 #define ABENCH_WORKLOAD_PARAMETER_INIT                                                             \
     { sizeof(abench_workload_parameter), 0, 0, 0, 0 }
 
-/* Set struct_size, the rest to 0. Any thread. */
+/* Sets struct_size, the rest to 0. Any thread. */
 ABENCH_API void abench_workload_info_init(abench_workload_info *info);
+
+/* Sets struct_size, the rest to 0. Any thread. */
 ABENCH_API void abench_workload_parameter_init(abench_workload_parameter *parameter);
 
 /* Entry index of the catalogue; ABENCH_ERROR_NOT_FOUND beyond the last. Any thread. */

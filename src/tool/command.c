@@ -323,7 +323,7 @@ static bool check_end(cell *c)
     return true;
 }
 
-/* The preloaded library; of a target without one, the C library by the family that preflight found. */
+/* The preloaded library; without one, the C library by the family that preflight found. */
 static bool wanted_provider(cell *c, images_wanted *wanted)
 {
     const target *t = c->options->target;
@@ -379,8 +379,8 @@ static uint64_t peak_hwm(const cell *c)
     return polled > reported ? polled : reported;
 }
 
-/* Did a look fall near the peak? A sum that was read while the tree was much smaller than it came to
- * be is not its peak, and comparing two such sums would compare when they were read. */
+/* Did a look fall near the peak? A sum that was read while the tree was much smaller than it came
+ * to be is not its peak, and comparing two such sums would compare when they were read. */
 static bool is_near_peak(const cell *c, uint64_t rss_bytes)
 {
     const uint64_t tree_bytes = c->tree->peak_rss_bytes, single_bytes = c->end.peak_rss_bytes;
@@ -466,7 +466,7 @@ static void add_warnings(cell *c)
                             (unsigned long)end->orphans,
                             (unsigned long long)end->orphans_peak_rss_bytes);
     if (end->leftovers > 0)
-        command_record_warn(record, "processes that outlived the command, and were killed: %lu: %s",
+        command_record_warn(record, "processes that outlived the command and were killed: %lu: %s",
                             (unsigned long)end->leftovers, end->leftover_names);
     if (end->survivors > 0)
         command_record_warn(record, "processes that could not be killed: %lu",

@@ -41,7 +41,7 @@ typedef struct command_options {
     const char *file;     /* the cell file; its folder must exist */
     const char *output;   /* files for what the command prints; NULL: /dev/null */
     const char *errors;
-    const char *name;    /* of the cell, for the manifest; NULL: the command line */
+    const char *name;    /* of the cell, for the manifest; NULL: argv[0] */
     const char *nonce;   /* for a harness; NULL: one is made up */
     uint64_t seed;       /* for a harness */
     uint64_t timeout_ms; /* 0: none */

@@ -34,8 +34,8 @@ typedef struct images {
     uint64_t peak_hwm_bytes; /* largest VmHWM at an exit; 0: no exit was reported */
 } images;
 
-/* Reads a file of the probe's. It was written by the command's processes: hostile. NULL and one line
- * in message, FILE:LINE:COLUMN and what is wrong there. */
+/* Reads a file of the probe's. It was written by the command's processes: hostile. NULL and one
+ * line in message, FILE:LINE:COLUMN and what is wrong there. */
 images *images_read(const char *file, char *message, size_t message_size);
 
 /* accepts NULL */

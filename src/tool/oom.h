@@ -1,6 +1,6 @@
 /*
- * oom.h - how often the kernel has killed for want of memory: the difference of two counts tells why
- * a child died of SIGKILL.
+ * oom.h - how often the kernel has killed for want of memory: the difference of two counts tells
+ * why a child died of SIGKILL.
  */
 #ifndef ABENCH_TOOL_OOM_H
 #define ABENCH_TOOL_OOM_H

@@ -66,9 +66,9 @@ static char *find_program(const char *name, int *error)
         const int trouble = check_runnable(path);
         if (trouble == 0)
             return path;
-        free(path);
-        if (trouble == EACCES)
+        if (trouble == EACCES && access(path, F_OK) == 0) /* not: a folder that we cannot enter */
             *error = trouble;
+        free(path);
         at += length;
         if (*at == '\0')
             return NULL;

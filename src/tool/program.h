@@ -18,16 +18,17 @@ typedef struct program {
     char *reason; /* unless OK: one line that begins with the file's name */
 } program;
 
-/* Looks name up as exec does (PATH of this process, when it has no '/'), follows "#!" through at most
- * four scripts, and looks at the ELF file behind: is it static, for another machine or C library,
- * setuid or setgid to somebody else, or given capabilities that we lack? A text without "#!" is
- * taken for the shell's, as execvp does. Nothing is run. */
+/* Looks name up as exec does (PATH of this process, when it has no '/'), follows "#!" through at
+ * most four scripts, and looks at the ELF file behind: is it static, for another machine or C
+ * library, setuid or setgid to somebody else, or given capabilities that we lack? A text without
+ * "#!" is taken for the shell's, as execvp does. Nothing is run. */
 void program_inspect(const char *name, program *out);
 
 /* Frees what inspect made, and empties it. */
 void program_clear(program *p);
 
-/* Why no preloaded library reaches the ELF file at path: one line, free() it. NULL: none is known. */
+/* Why no preloaded library reaches the ELF file at path: one line, free() it. NULL: it does, as far
+ * as can be seen. */
 char *program_unreached(const char *path);
 
 #endif

@@ -6,7 +6,7 @@
  *   NAME=/path/lib.so,KEY=VALUE,...      any other library
  *
  * KEY is an environment variable, or one of the factors thp=never|inherit, aslr=off|on, cpus=LIST.
- * A part without '=' belongs to the value before it.
+ * A part without '=' belongs to the value before it. Of two settings of one KEY the later holds.
  */
 #ifndef ABENCH_TOOL_TARGET_H
 #define ABENCH_TOOL_TARGET_H

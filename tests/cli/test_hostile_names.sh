@@ -52,8 +52,10 @@ done
 
 # Lines that nobody would read whole are cut; every one of these results can be read.
 long=$(head -c 50000 /dev/zero | tr '\0' x)
-tool run -t glibc --rounds 1 -o long -- sh -c "exit 1 # $long"
+escape=$'\033'
+tool run -t glibc --rounds 1 -o long -- sh -c "exit 1 #$escape $long"
 expect 4
+! grep -aq "$escape" out err || fail "an escape"
 [ "$(wc -c <err)" -lt 1000 ] || fail "messages of $(wc -c <err) bytes"
 shows "failed: glibc"
 for more in 0 1 2 3 4 5; do
@@ -68,7 +70,7 @@ tool report many
 expect 0
 py "$long" <<'PY'
 from cells import *
-check(matrix("long")["key"]["command"][2] == "exit 1 # " + sys.argv[1], "the key is whole")
+check(matrix("long")["key"]["command"][2] == "exit 1 #\033 " + sys.argv[1], "the key is whole")
 check(len(matrix("many")["command_line"]) < 20000, "the command line is cut")
 PY
 tool run -t "glibc:A=$long" --rounds 1 -o refused "$SMALL"

@@ -2,12 +2,10 @@
 # Libraries under paths that LD_PRELOAD cannot carry, and in folders of the user's.
 . "$(dirname "$0")/common.sh"
 needs_jemalloc
-export TMPDIR=/tmp
 
 links() {
-    find /tmp -maxdepth 1 -name 'allocbench-??????' -newer before -user "$(id -u)"
+    find /tmp -maxdepth 2 -path '/tmp/allocbench-*' -lname "$SCRATCH/*" 2>/dev/null
 }
-touch before
 
 mkdir "a b" "c:d" "e, f=g" path
 cp "$JEMALLOC" "a b/lib je.so"

@@ -249,7 +249,7 @@ static void what_it_leaves_behind_is_killed_and_said(void **state)
     (void)state;
     measure_shell("(setsid sleep 100 &) ; exit 0");
     assert_done();
-    assert_warned("processes that outlived the command, and were killed: 1: sleep (");
+    assert_warned("processes that outlived the command and were killed: 1: sleep (");
 }
 
 /* ---- identity -------------------------------------------------------------------------------- */
@@ -495,79 +495,6 @@ static void a_full_disk_marks_the_cell(void **state)
     assert_not_done(COMMAND_FAILED, "cell.jsonl.part: File too large");
 }
 
-/* ---- out of memory --------------------------------------------------------------------------- */
-
-static bool put(const char *group, const char *name, const char *text)
-{
-    char *path = xasprintf("%s/%s", group, name);
-    const int fd = open(path, O_WRONLY | O_CLOEXEC);
-    const bool written = fd >= 0 && util_write_all(fd, text, strlen(text));
-
-    if (fd >= 0)
-        close(fd);
-    free(path);
-    return written;
-}
-
-/* A memory control group below our own, with 64 MiB and no swap. NULL: none can be made here. */
-static char *make_group(void)
-{
-    char *text = util_read_file("/proc/self/cgroup", 1 << 16, NULL);
-    const char *first = text == NULL ? NULL : strstr(text, ":memory:/");
-    const char *second = text == NULL ? NULL : strstr(text, "0::/");
-    char *group = NULL;
-    bool made = false;
-
-    if (first != NULL)
-        group = xasprintf("/sys/fs/cgroup/memory%.*s/allocbench-%ld", (int)strcspn(first + 8, "\n"),
-                          first + 8, (long)getpid());
-    else if (second != NULL)
-        group = xasprintf("/sys/fs/cgroup%.*s/allocbench-%ld", (int)strcspn(second + 3, "\n"),
-                          second + 3, (long)getpid());
-    if (group != NULL && mkdir(group, 0755) == 0) {
-        made = first != NULL
-                   ? put(group, "memory.limit_in_bytes", "67108864") &&
-                         put(group, "memory.swappiness", "0")
-                   : put(group, "memory.max", "67108864") && put(group, "memory.swap.max", "0");
-        if (!made)
-            rmdir(group);
-    }
-    free(text);
-    if (made)
-        return group;
-    free(group);
-    return NULL;
-}
-
-static void a_command_out_of_memory_is_told_from_a_killed_one(void **state)
-{
-    char *group, reason[512] = "";
-    int ends[2];
-    pid_t pid;
-
-    (void)state;
-    if (probe == NULL || (group = make_group()) == NULL)
-        skip();
-    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-    pid = fork();
-    if (pid == 0) { /* the tool, inside the group */
-        if (put(group, "cgroup.procs", "0") && (shared = spawner_start()) != NULL) {
-            measure((const char *[]){"tail", "/dev/zero", NULL});
-            if (result.reason != NULL)
-                util_write_all(ends[1], result.reason, strlen(result.reason));
-            spawner_destroy(shared);
-        }
-        _exit(0);
-    }
-    close(ends[1]);
-    assert_true(util_read_all(ends[0], reason, sizeof reason - 1) >= 0);
-    close(ends[0]);
-    waitpid(pid, NULL, 0);
-    rmdir(group);
-    free(group);
-    assert_string_equal(reason, "killed by SIGKILL - out of memory: the cgroup counts 1 oom kill");
-}
-
 /* ---- harnesses ------------------------------------------------------------------------------- */
 
 #define MANIFEST "printf '{\"record\":\"manifest\",\"schema\":1,\"nonce\":\"%s\"}\\n' "
@@ -652,7 +579,6 @@ int main(void)
         TEST(a_stopped_command_is_killed_and_no_failure),
         TEST(a_cell_that_cannot_be_created_is_one_line),
         TEST(a_full_disk_marks_the_cell),
-        TEST(a_command_out_of_memory_is_told_from_a_killed_one),
         TEST(a_harness_adds_its_metrics),
         TEST(a_harness_that_died_is_a_warning),
         TEST(a_failing_harness_leaves_no_result),

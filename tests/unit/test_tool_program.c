@@ -264,7 +264,7 @@ static void a_damaged_program_is_no_crash(void **state)
 
     (void)state;
     abench_random_seed(&random, seed, 0, ABENCH_PURPOSE_USER);
-    for (int round = 0; round < 3000; round++) {
+    for (int round = 0; round < 500; round++) {
         unsigned char bytes[1024];
         const size_t length = (size_t)abench_random_below(&random, sizeof bytes) + 1;
         memcpy(bytes, data, sizeof bytes);
