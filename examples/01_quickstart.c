@@ -17,7 +17,7 @@ int main(void)
 
     options.seed = 42; /* the same seed, the same work: on every machine, under every allocator */
     failed = abench_run_create(&options, &run) != ABENCH_OK ||
-             abench_run_play(run, "mixed:steps=20000", NULL) != ABENCH_OK;
+             abench_run_play(run, "mixed:steps=1000000", NULL) != ABENCH_OK;
     if (failed)
         fprintf(stderr, "%s\n", run == NULL ? "no run" : abench_run_error(run)->message);
     if (!failed && abench_allocator_identify(&who) == ABENCH_OK)

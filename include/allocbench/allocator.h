@@ -28,7 +28,9 @@ typedef struct abench_allocator {
 #define ABENCH_ALLOCATOR_OVERLAPS 1u
 
 #define ABENCH_ALLOCATOR_INIT                                                                      \
-    { sizeof(abench_allocator), 0, 0, 0, 0, 0, 0, 0, 0 }
+    {                                                                                              \
+        sizeof(abench_allocator), 0, 0, 0, 0, 0, 0, 0, 0                                           \
+    }
 
 /* Sets struct_size, the rest to 0. Any thread. */
 ABENCH_API void abench_allocator_init(abench_allocator *allocator);
@@ -64,7 +66,9 @@ typedef struct abench_identity {
 } abench_identity;
 
 #define ABENCH_IDENTITY_INIT                                                                       \
-    { sizeof(abench_identity), 0, 0, 0, "", "", "", "", "" }
+    {                                                                                              \
+        sizeof(abench_identity), 0, 0, 0, "", "", "", "", ""                                       \
+    }
 
 /* Sets struct_size, the rest to 0. Any thread. */
 ABENCH_API void abench_identity_init(abench_identity *identity);

@@ -76,7 +76,9 @@ typedef struct abench_error {
 } abench_error;
 
 #define ABENCH_ERROR_INIT                                                                          \
-    { sizeof(abench_error), 0, 0, 0, 0, 0, "" }
+    {                                                                                              \
+        sizeof(abench_error), 0, 0, 0, 0, 0, ""                                                    \
+    }
 
 /* Makes *error empty. Any thread. */
 ABENCH_API void abench_error_init(abench_error *error);
@@ -93,7 +95,9 @@ typedef struct abench_memory_hooks {
 } abench_memory_hooks;
 
 #define ABENCH_MEMORY_HOOKS_INIT                                                                   \
-    { sizeof(abench_memory_hooks), 0, 0, 0, 0 }
+    {                                                                                              \
+        sizeof(abench_memory_hooks), 0, 0, 0, 0                                                    \
+    }
 
 /* Sets struct_size, the rest to 0. Any thread. */
 ABENCH_API void abench_memory_hooks_init(abench_memory_hooks *hooks);

@@ -5,7 +5,7 @@
  *     abench_run *run;
  *     abench_run_options_from_environment(&o, NULL);
  *     if (abench_run_create(&o, &run) == ABENCH_OK &&
- *         abench_run_play(run, "mixed:lanes=2", NULL) == ABENCH_OK)
+ *         abench_run_play(run, "mixed", NULL) == ABENCH_OK)
  *         abench_run_write(run, 1, ABENCH_FORMAT_JSONL);
  *     abench_run_destroy(run);
  *
@@ -34,12 +34,12 @@
  *
  *   manifest  first: schema, library, name, nonce, unix_s, pid, command (list), workload,
  *             plan_digest (16 hex digits), seed, lanes, touch, slice_operations, sample_us,
- *             allocator {family, version, build_id, file, device, inode, mixed, static, others},
+ *             own_allocator (a vtable of the caller's was played), allocator {family, version, build_id, file, device, inode, mixed, static, others},
  *             environment {NAME: VALUE of what steers an allocator}, host {...}
  *   phase     at each phase's end: index (-1: the baseline, before anything), name, timed,
  *             operations, time_ns (the timeline's clock), live_bytes, live_blocks, usable_bytes,
  *             and memory {field: value} of the fields that could be read
- *   reading   time_ns and the fields that could be read
+ *   reading   time_ns, cost_ns and the fields that could be read
  *   slice     index, phase, operations, wall_ns, cpu_ns, busy_ns, wait_ns
  *   metric    name, unit, direction ("lower", "higher", "none"), value
  *   warning   message
@@ -67,7 +67,7 @@ typedef struct abench_run_options {
     uint64_t seed;        /* any value */
     uint64_t duration_ms; /* 0: not limited by time */
     uint64_t warmup_ms;
-    uint64_t slice_operations; /* 0: 200000 */
+    uint64_t slice_operations; /* 0: 400000 */
     uint32_t sample_us;        /* 0: 10000 */
     int32_t turn_in;           /* both 0: not in lockstep */
     int32_t turn_out;
@@ -79,7 +79,9 @@ typedef struct abench_run_options {
 } abench_run_options;
 
 #define ABENCH_RUN_OPTIONS_INIT                                                                    \
-    { sizeof(abench_run_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    {                                                                                              \
+        sizeof(abench_run_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                          \
+    }
 
 /* Sets struct_size, the rest to 0. Any thread. */
 ABENCH_API void abench_run_options_init(abench_run_options *options);
@@ -108,18 +110,24 @@ ABENCH_API abench_status abench_run_play_tape(abench_run *run, const abench_tape
                                               const abench_allocator *allocator);
 
 /* Takes the baseline reading, starts the clock and the sampler, for work that you do yourself, and
- * begins a phase called "steady". One thread per object. */
+ * begins a timed phase called "steady". Such a run has the metrics of memory, wall_ns and cpu_ns (of
+ * the whole process, over the timed phases); it knows nothing of what is live. One thread per
+ * object. */
 ABENCH_API abench_status abench_run_start(abench_run *run);
 
 /* Ends the phase before and begins the named one; takes a dear reading: call it while your threads
- * stand. name as in abench_tape_builder_phase. One thread per object. */
-ABENCH_API abench_status abench_run_phase(abench_run *run, const char *name);
+ * stand. name and flags as in abench_tape_builder_phase: rss_bytes is read at the end of the last
+ * timed phase, rss_drained_bytes at the end of a last phase that is not timed. One thread per
+ * object. */
+ABENCH_API abench_status abench_run_phase(abench_run *run, const char *name, uint32_t flags);
 
-/* Ends the last phase, stops the sampler and works out the metrics. One thread per object. */
+/* Ends the last phase, stops the sampler, works out the metrics and, where there is a result_path,
+ * finishes that file. One thread per object. */
 ABENCH_API abench_status abench_run_stop(abench_run *run);
 
-/* Writes the whole result to fd. With ABENCH_ERROR_SYSTEM the file is not whole: it lacks the end
- * record that a reader asks for. Blocks. One thread per object. */
+/* Writes the whole result of a stopped run to fd, whether or not it has a result_path. With
+ * ABENCH_ERROR_SYSTEM the file is not whole: it lacks the end record that a reader asks for.
+ * ABENCH_ERROR_STATE, _ARGUMENT (no such format). Blocks. One thread per object. */
 ABENCH_API abench_status abench_run_write(abench_run *run, int32_t fd, uint32_t format);
 
 /* The last error of this run in detail. Lives as long as the run. One thread per object. */
@@ -144,7 +152,9 @@ typedef struct abench_metric_info {
 } abench_metric_info;
 
 #define ABENCH_METRIC_INFO_INIT                                                                    \
-    { sizeof(abench_metric_info), 0, 0, 0, 0 }
+    {                                                                                              \
+        sizeof(abench_metric_info), 0, 0, 0, 0                                                     \
+    }
 
 /* Sets struct_size, the rest to 0. Any thread. */
 ABENCH_API void abench_metric_info_init(abench_metric_info *info);
@@ -152,8 +162,9 @@ ABENCH_API void abench_metric_info_init(abench_metric_info *info);
 /* Metric index; ABENCH_ERROR_NOT_FOUND beyond the last. Any thread. */
 ABENCH_API abench_status abench_metric_at(uint32_t index, abench_metric_info *out);
 
-/* The value of a metric of a stopped run; ABENCH_ERROR_NOT_FOUND when there is none of that name or
- * this run could not measure it (never a 0 in its place). One thread per object. */
+/* The value of a metric of a stopped run; ABENCH_ERROR_STATE before that, ABENCH_ERROR_NOT_FOUND when
+ * there is none of that name or this run could not measure it (never a 0 in its place). One thread
+ * per object. */
 ABENCH_API abench_status abench_run_metric(const abench_run *run, const char *name, double *value);
 
 /* ---- the machine ----------------------------------------------------------------------------- */
@@ -176,7 +187,9 @@ typedef struct abench_host {
 } abench_host;
 
 #define ABENCH_HOST_INIT                                                                           \
-    { sizeof(abench_host), 0, 0, 0, 0, 0, "", "", "", "", "", "", "" }
+    {                                                                                              \
+        sizeof(abench_host), 0, 0, 0, 0, 0, "", "", "", "", "", "", ""                             \
+    }
 
 /* Sets struct_size, the rest to 0. Any thread. */
 ABENCH_API void abench_host_init(abench_host *host);

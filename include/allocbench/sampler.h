@@ -61,7 +61,9 @@ typedef struct abench_memory {
 } abench_memory;
 
 #define ABENCH_MEMORY_INIT                                                                         \
-    { sizeof(abench_memory), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    {                                                                                              \
+        sizeof(abench_memory), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                \
+    }
 
 /* Sets struct_size, the rest to 0. Any thread. */
 ABENCH_API void abench_memory_init(abench_memory *memory);
@@ -77,7 +79,9 @@ typedef struct abench_memory_field {
 } abench_memory_field;
 
 #define ABENCH_MEMORY_FIELD_INIT                                                                   \
-    { sizeof(abench_memory_field), 0, 0, 0, 0, 0 }
+    {                                                                                              \
+        sizeof(abench_memory_field), 0, 0, 0, 0, 0                                                 \
+    }
 
 /* Sets struct_size, the rest to 0. Any thread. */
 ABENCH_API void abench_memory_field_init(abench_memory_field *field);
@@ -115,7 +119,9 @@ typedef struct abench_sampler_options {
 } abench_sampler_options;
 
 #define ABENCH_SAMPLER_OPTIONS_INIT                                                                \
-    { sizeof(abench_sampler_options), 0, 0, 0, 0 }
+    {                                                                                              \
+        sizeof(abench_sampler_options), 0, 0, 0, 0                                                 \
+    }
 
 /* Sets struct_size, the rest to 0. Any thread. */
 ABENCH_API void abench_sampler_options_init(abench_sampler_options *options);

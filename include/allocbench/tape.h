@@ -99,7 +99,9 @@ typedef struct abench_tape_options {
 } abench_tape_options;
 
 #define ABENCH_TAPE_OPTIONS_INIT                                                                   \
-    { sizeof(abench_tape_options), 0, 0, 0, 0, 0, 0 }
+    {                                                                                              \
+        sizeof(abench_tape_options), 0, 0, 0, 0, 0, 0                                              \
+    }
 
 /* Sets struct_size, the rest to 0. Any thread. */
 ABENCH_API void abench_tape_options_init(abench_tape_options *options);
@@ -199,7 +201,9 @@ typedef struct abench_tape_summary {
 } abench_tape_summary;
 
 #define ABENCH_TAPE_SUMMARY_INIT                                                                   \
-    { sizeof(abench_tape_summary), 0, 0, 0, 0, 0, 0, 0, 0, {0}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    {                                                                                              \
+        sizeof(abench_tape_summary), 0, 0, 0, 0, 0, 0, 0, 0, {0}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0     \
+    }
 
 /* Sets struct_size, the rest to 0. Any thread. */
 ABENCH_API void abench_tape_summary_init(abench_tape_summary *summary);
@@ -219,7 +223,9 @@ typedef struct abench_phase {
 } abench_phase;
 
 #define ABENCH_PHASE_INIT                                                                          \
-    { sizeof(abench_phase), 0, 0, 0, 0, "" }
+    {                                                                                              \
+        sizeof(abench_phase), 0, 0, 0, 0, ""                                                       \
+    }
 
 /* Fills *out with phase index, 0-based; ABENCH_ERROR_NOT_FOUND beyond the last. Any thread. */
 ABENCH_API abench_status abench_tape_phase_at(const abench_tape *tape, uint32_t index,
@@ -249,7 +255,9 @@ typedef struct abench_receipt {
 } abench_receipt;
 
 #define ABENCH_RECEIPT_INIT                                                                        \
-    { sizeof(abench_receipt), 0, {0}, {0}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    {                                                                                              \
+        sizeof(abench_receipt), 0, {0}, {0}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                          \
+    }
 
 /* Sets struct_size, the rest to 0. Any thread. */
 ABENCH_API void abench_receipt_init(abench_receipt *receipt);
@@ -300,7 +308,9 @@ typedef struct abench_player_options {
 } abench_player_options;
 
 #define ABENCH_PLAYER_OPTIONS_INIT                                                                 \
-    { sizeof(abench_player_options), 0, 0, 0, 0, 0, 0, 0, 0 }
+    {                                                                                              \
+        sizeof(abench_player_options), 0, 0, 0, 0, 0, 0, 0, 0                                      \
+    }
 
 /* Sets struct_size, the rest to 0. Any thread. */
 ABENCH_API void abench_player_options_init(abench_player_options *options);

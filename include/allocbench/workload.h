@@ -26,7 +26,9 @@ typedef struct abench_workload_info {
 } abench_workload_info;
 
 #define ABENCH_WORKLOAD_INFO_INIT                                                                  \
-    { sizeof(abench_workload_info), 0, 0, 0, 0, 0 }
+    {                                                                                              \
+        sizeof(abench_workload_info), 0, 0, 0, 0, 0                                                \
+    }
 
 /* A parameter of a workload. The strings are static. */
 typedef struct abench_workload_parameter {
@@ -38,7 +40,9 @@ typedef struct abench_workload_parameter {
 } abench_workload_parameter;
 
 #define ABENCH_WORKLOAD_PARAMETER_INIT                                                             \
-    { sizeof(abench_workload_parameter), 0, 0, 0, 0 }
+    {                                                                                              \
+        sizeof(abench_workload_parameter), 0, 0, 0, 0                                              \
+    }
 
 /* Sets struct_size, the rest to 0. Any thread. */
 ABENCH_API void abench_workload_info_init(abench_workload_info *info);

@@ -19,7 +19,8 @@ static const abench__family families[] = {
     {"snmalloc", NULL, "snmalloc", NULL},
 };
 
-const abench__family *abench__family_of(const abench__object *provider) {
+const abench__family *abench__family_of(const abench__object *provider)
+{
     for (size_t at = 0; at < sizeof families / sizeof families[0]; at++) {
         const abench__family *family = &families[at];
 

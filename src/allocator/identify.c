@@ -25,12 +25,14 @@ struct search {
     uint32_t found; /* bit mask */
 };
 
-void abench_identity_init(abench_identity *identity) {
+void abench_identity_init(abench_identity *identity)
+{
     memset(identity, 0, sizeof *identity);
     identity->struct_size = sizeof *identity;
 }
 
-static int look_into(const abench__object *object, void *user) {
+static int look_into(const abench__object *object, void *user)
+{
     struct search *search = user;
 
     if ((object->flags & ABENCH__OBJECT_PROGRAM) != 0)
@@ -44,7 +46,8 @@ static int look_into(const abench__object *object, void *user) {
     return search->found == (1u << FUNCTIONS) - 1;
 }
 
-static void put_file(const abench__object *object, abench__text *text) {
+static void put_file(const abench__object *object, abench__text *text)
+{
     char link[512];
     ssize_t length;
 
@@ -61,7 +64,8 @@ static void put_file(const abench__object *object, abench__text *text) {
     }
 }
 
-static void read_file(const abench__object *object, abench_identity *identity) {
+static void read_file(const abench__object *object, abench_identity *identity)
+{
     const int is_program = (object->flags & ABENCH__OBJECT_PROGRAM) != 0;
     abench__text text;
     struct stat status;
@@ -74,7 +78,8 @@ static void read_file(const abench__object *object, abench_identity *identity) {
     }
 }
 
-static void read_provider(const abench__object *provider, abench_identity *identity) {
+static void read_provider(const abench__object *provider, abench_identity *identity)
+{
     const abench__family *family = abench__family_of(provider);
 
     abench__copy(identity->family, sizeof identity->family,
@@ -88,7 +93,8 @@ static void read_provider(const abench__object *provider, abench_identity *ident
 }
 
 /* An object's table of segments is its own: it tells two objects apart. */
-static void read_others(const struct search *search, abench_identity *identity) {
+static void read_others(const struct search *search, abench_identity *identity)
+{
     abench__text text;
 
     abench__text_init(&text, identity->others, sizeof identity->others);
@@ -109,7 +115,8 @@ static void read_others(const struct search *search, abench_identity *identity) 
     }
 }
 
-abench_status abench_allocator_identify(abench_identity *out) {
+abench_status abench_allocator_identify(abench_identity *out)
+{
     abench_identity identity = ABENCH_IDENTITY_INIT;
     struct search search;
     const uint32_t loaded = ABENCH__OBJECT_DYNAMIC | ABENCH__OBJECT_INTERPRETED;

@@ -7,7 +7,8 @@ typedef int control(const char *name, void *old, size_t *old_size, void *new_val
 
 /* The first mallctl of a process builds jemalloc's table of names, in pages of its own and not in
  * an arena. */
-void abench__jemalloc_version(const abench__object *provider, char *version, uint32_t size) {
+void abench__jemalloc_version(const abench__object *provider, char *version, uint32_t size)
+{
     const abench__function symbol = abench__object_function(provider, "mallctl");
     const char *told = NULL;
     size_t told_size = sizeof told;

@@ -2,7 +2,8 @@
 
 #include "base/text.h"
 
-void abench__mimalloc_number(int number, char *version, uint32_t size) {
+void abench__mimalloc_number(int number, char *version, uint32_t size)
+{
     abench__text text;
     const int base = number < 1000 ? 10 : 100; /* of its minor number and of its patch */
 
@@ -13,7 +14,8 @@ void abench__mimalloc_number(int number, char *version, uint32_t size) {
                         number % base);
 }
 
-void abench__mimalloc_version(const abench__object *provider, char *version, uint32_t size) {
+void abench__mimalloc_version(const abench__object *provider, char *version, uint32_t size)
+{
     const abench__function symbol = abench__object_function(provider, "mi_version");
 
     if (symbol != NULL)

@@ -25,38 +25,45 @@ static unsigned char *window;
 static uint64_t maximum;
 
 /* Odd multiples (Knuth's, 2^64 over the golden ratio) whose high bits are well mixed. */
-static uintptr_t offset_of(size_t size) {
+static uintptr_t offset_of(size_t size)
+{
     return (uintptr_t)((uint64_t)size * 0x9e3779b97f4a7c15u >> 40) & (WINDOW - 1) & ~(uintptr_t)15;
 }
 
-static void *null_malloc(size_t size) {
+static void *null_malloc(size_t size)
+{
     return size <= maximum ? window + offset_of(size) : NULL;
 }
 
-static void *null_calloc(size_t count, size_t size) {
+static void *null_calloc(size_t count, size_t size)
+{
     size_t bytes;
 
     return __builtin_mul_overflow(count, size, &bytes) ? NULL : null_malloc(bytes);
 }
 
-static void *null_aligned_alloc(size_t alignment, size_t size) {
+static void *null_aligned_alloc(size_t alignment, size_t size)
+{
     if (alignment == 0 || (alignment & (alignment - 1)) != 0 || alignment > ALIGNMENT ||
         size > maximum)
         return NULL;
     return window + (offset_of(size) & ~(alignment - 1));
 }
 
-static void *null_realloc(void *block, size_t size) {
+static void *null_realloc(void *block, size_t size)
+{
     (void)block;
     return null_malloc(size);
 }
 
-static void null_free(void *block) {
+static void null_free(void *block)
+{
     (void)block;
 }
 
 /* Address space at a multiple of ALIGNMENT; what was reserved beside it is given back. */
-static unsigned char *map_window(uint64_t bytes) {
+static unsigned char *map_window(uint64_t bytes)
+{
     const uint64_t reserved = bytes + ALIGNMENT;
     unsigned char *memory, *start;
     uint64_t before;
@@ -77,7 +84,8 @@ static unsigned char *map_window(uint64_t bytes) {
     return start;
 }
 
-static abench_status make_room(uint64_t size) {
+static abench_status make_room(uint64_t size)
+{
     unsigned char *mapped;
 
     if (window != NULL && size <= maximum)
@@ -92,7 +100,8 @@ static abench_status make_room(uint64_t size) {
     return ABENCH_OK;
 }
 
-abench_status abench_allocator_null(uint64_t size_maximum, abench_allocator *out) {
+abench_status abench_allocator_null(uint64_t size_maximum, abench_allocator *out)
+{
     abench_allocator allocator = ABENCH_ALLOCATOR_INIT;
     const abench_status status = make_room(size_maximum);
 

@@ -7,7 +7,8 @@ typedef ElfW(Dyn) dynamic_entry;
 typedef ElfW(Nhdr) note_header;
 
 int abench__object_holds(const abench__object *object, uintptr_t address, size_t bytes,
-                         uint32_t access) {
+                         uint32_t access)
+{
     for (uint32_t at = 0; at < object->segments_count; at++) {
         const abench__segment *segment = &object->segments[at];
         const uintptr_t offset = address - (object->base + segment->p_vaddr);
@@ -22,7 +23,8 @@ int abench__object_holds(const abench__object *object, uintptr_t address, size_t
 /* glibc has added the base to the addresses in the dynamic section, musl has not. 0 when what is
  * meant is not in the object, or not aligned as its type needs. */
 static uintptr_t place_of(const abench__object *object, uintptr_t value, size_t bytes,
-                          size_t alignment) {
+                          size_t alignment)
+{
     if (!abench__object_holds(object, value, bytes, PF_R))
         value += object->base;
     if (!abench__object_holds(object, value, bytes, PF_R) || value % alignment != 0)
@@ -30,7 +32,8 @@ static uintptr_t place_of(const abench__object *object, uintptr_t value, size_t 
     return value;
 }
 
-static void read_entry(abench__object *object, const dynamic_entry *entry) {
+static void read_entry(abench__object *object, const dynamic_entry *entry)
+{
     const uintptr_t value = entry->d_un.d_ptr;
 
     switch (entry->d_tag) {
@@ -58,7 +61,8 @@ static void read_entry(abench__object *object, const dynamic_entry *entry) {
     }
 }
 
-static void read_dynamic(abench__object *object, const abench__segment *segment) {
+static void read_dynamic(abench__object *object, const abench__segment *segment)
+{
     const uintptr_t start = object->base + segment->p_vaddr;
     const size_t count = segment->p_memsz / sizeof(dynamic_entry);
     const dynamic_entry *entries = (const dynamic_entry *)start;
@@ -72,7 +76,8 @@ static void read_dynamic(abench__object *object, const abench__segment *segment)
         object->strings = NULL;
 }
 
-void abench__object_open(const struct dl_phdr_info *info, uint32_t flags, abench__object *out) {
+void abench__object_open(const struct dl_phdr_info *info, uint32_t flags, abench__object *out)
+{
     memset(out, 0, sizeof *out);
     out->name = info->dlpi_name != NULL ? info->dlpi_name : "";
     out->base = info->dlpi_addr;
@@ -89,8 +94,8 @@ void abench__object_open(const struct dl_phdr_info *info, uint32_t flags, abench
     }
 }
 
-const char *abench__object_text(const abench__object *object, const char *needle,
-                                const char **end) {
+const char *abench__object_text(const abench__object *object, const char *needle, const char **end)
+{
     for (uint32_t at = 0; at < object->segments_count; at++) {
         const abench__segment *segment = &object->segments[at];
         const char *start = (const char *)(object->base + segment->p_vaddr);
@@ -111,11 +116,13 @@ const char *abench__object_text(const abench__object *object, const char *needle
 
 /* ---- build id ---------------------------------------------------------------------------------*/
 
-static size_t padded(size_t bytes, size_t alignment) {
+static size_t padded(size_t bytes, size_t alignment)
+{
     return (bytes + alignment - 1) & ~(alignment - 1);
 }
 
-static void put_hex(const unsigned char *bytes, size_t count, char *hex, uint32_t size) {
+static void put_hex(const unsigned char *bytes, size_t count, char *hex, uint32_t size)
+{
     uint32_t length = 0;
 
     for (size_t at = 0; at < count && length + 2 < size; at++) {
@@ -127,7 +134,8 @@ static void put_hex(const unsigned char *bytes, size_t count, char *hex, uint32_
 
 /* Looks through one segment of notes; 1 when the build id is in it. */
 static int read_notes(const unsigned char *notes, size_t bytes, size_t alignment, char *hex,
-                      uint32_t size) {
+                      uint32_t size)
+{
     while (bytes >= sizeof(note_header)) {
         note_header note;
         size_t described, next;
@@ -150,7 +158,8 @@ static int read_notes(const unsigned char *notes, size_t bytes, size_t alignment
     return 0;
 }
 
-void abench__object_build_id(const abench__object *object, char *hex, uint32_t size) {
+void abench__object_build_id(const abench__object *object, char *hex, uint32_t size)
+{
     hex[0] = '\0';
     for (uint32_t at = 0; at < object->segments_count; at++) {
         const abench__segment *segment = &object->segments[at];
@@ -173,14 +182,16 @@ struct tour {
     uint32_t flags; /* of the next object */
 };
 
-static int starts_at(const struct dl_phdr_info *info, uintptr_t address) {
+static int starts_at(const struct dl_phdr_info *info, uintptr_t address)
+{
     for (uint32_t at = 0; at < info->dlpi_phnum; at++)
         if (info->dlpi_phdr[at].p_type == PT_LOAD)
             return info->dlpi_addr + info->dlpi_phdr[at].p_vaddr == address;
     return 0;
 }
 
-static int show(struct dl_phdr_info *info, size_t size, void *user) {
+static int show(struct dl_phdr_info *info, size_t size, void *user)
+{
     struct tour *tour = user;
     abench__object object;
 
@@ -192,7 +203,8 @@ static int show(struct dl_phdr_info *info, size_t size, void *user) {
     return tour->visit(&object, tour->user);
 }
 
-int abench__objects_each(int (*visit)(const abench__object *object, void *user), void *user) {
+int abench__objects_each(int (*visit)(const abench__object *object, void *user), void *user)
+{
     struct tour tour = {visit, user, getauxval(AT_SYSINFO_EHDR), ABENCH__OBJECT_PROGRAM};
 
     return dl_iterate_phdr(show, &tour);

@@ -7,12 +7,14 @@
 
 #include "base/options.h"
 
-void abench_allocator_init(abench_allocator *allocator) {
+void abench_allocator_init(abench_allocator *allocator)
+{
     memset(allocator, 0, sizeof *allocator);
     allocator->struct_size = sizeof *allocator;
 }
 
-abench_status abench_allocator_process(abench_allocator *out) {
+abench_status abench_allocator_process(abench_allocator *out)
+{
     abench_allocator allocator = ABENCH_ALLOCATOR_INIT;
 
     allocator.malloc = malloc;

@@ -16,11 +16,13 @@ struct gnu_table {
     const uint32_t *chain; /* of symbol first */
 };
 
-static int holds(const abench__object *object, const void *at, size_t bytes) {
+static int holds(const abench__object *object, const void *at, size_t bytes)
+{
     return abench__object_holds(object, (uintptr_t)at, bytes, PF_R);
 }
 
-static int open_gnu_table(const abench__object *object, struct gnu_table *table) {
+static int open_gnu_table(const abench__object *object, struct gnu_table *table)
+{
     const uint32_t *words = object->gnu_hash;
     size_t filter_bytes, bytes;
 
@@ -43,13 +45,15 @@ static int open_gnu_table(const abench__object *object, struct gnu_table *table)
 
 /* The word of the chain that belongs to a symbol from first on; NULL outside of the object. */
 static const uint32_t *link_of(const abench__object *object, const struct gnu_table *table,
-                               uint32_t index) {
+                               uint32_t index)
+{
     const uintptr_t at = (uintptr_t)table->chain + (size_t)(index - table->first) * 4;
 
     return abench__object_holds(object, at, 4, PF_R) ? (const uint32_t *)at : NULL;
 }
 
-static const abench__symbol *symbol_at(const abench__object *object, size_t index) {
+static const abench__symbol *symbol_at(const abench__object *object, size_t index)
+{
     const uintptr_t at = (uintptr_t)object->symbols + index * sizeof(abench__symbol);
 
     return abench__object_holds(object, at, sizeof(abench__symbol), PF_R)
@@ -57,7 +61,8 @@ static const abench__symbol *symbol_at(const abench__object *object, size_t inde
                : NULL;
 }
 
-static int is_defined(const abench__object *object, const abench__symbol *symbol) {
+static int is_defined(const abench__object *object, const abench__symbol *symbol)
+{
     const unsigned type = symbol->st_info & 15u;
     const unsigned binding = symbol->st_info >> 4;
     const unsigned visibility = symbol->st_other & 3u;
@@ -76,13 +81,15 @@ static int is_defined(const abench__object *object, const abench__symbol *symbol
 }
 
 static int is_named(const abench__object *object, const abench__symbol *symbol, const char *name,
-                    size_t length) {
+                    size_t length)
+{
     return symbol->st_name < object->strings_size &&
            length < object->strings_size - symbol->st_name &&
            memcmp(object->strings + symbol->st_name, name, length + 1) == 0;
 }
 
-static uint32_t gnu_hash_of(const char *name) {
+static uint32_t gnu_hash_of(const char *name)
+{
     uint32_t hash = 5381;
 
     for (; *name != '\0'; name++)
@@ -91,7 +98,8 @@ static uint32_t gnu_hash_of(const char *name) {
 }
 
 static const abench__symbol *find_gnu(const abench__object *object, const struct gnu_table *table,
-                                      const char *name) {
+                                      const char *name)
+{
     const uint32_t bits = 8 * sizeof(uintptr_t);
     const uint32_t hash = gnu_hash_of(name);
     const uintptr_t word = table->filter[hash / bits % table->filter_count];
@@ -118,14 +126,16 @@ static const abench__symbol *find_gnu(const abench__object *object, const struct
 /* ---- the older hash table: bucket count, symbol count, buckets, chains
  * --------------------------*/
 
-static int hash_is_whole(const abench__object *object) {
+static int hash_is_whole(const abench__object *object)
+{
     const uint32_t *words = object->hash;
 
     return words != NULL && words[0] != 0 &&
            holds(object, words, ((size_t)words[0] + words[1] + 2) * sizeof *words);
 }
 
-static uint32_t hash_of(const char *name) {
+static uint32_t hash_of(const char *name)
+{
     uint32_t hash = 0;
 
     for (; *name != '\0'; name++) {
@@ -136,7 +146,8 @@ static uint32_t hash_of(const char *name) {
     return hash;
 }
 
-static const abench__symbol *find_old(const abench__object *object, const char *name) {
+static const abench__symbol *find_old(const abench__object *object, const char *name)
+{
     const uint32_t *buckets = object->hash + 2;
     const uint32_t *chain = buckets + object->hash[0];
     const uint32_t count = object->hash[1];
@@ -157,7 +168,8 @@ static const abench__symbol *find_old(const abench__object *object, const char *
 
 /* ---- questions --------------------------------------------------------------------------------*/
 
-const abench__symbol *abench__object_symbol(const abench__object *object, const char *name) {
+const abench__symbol *abench__object_symbol(const abench__object *object, const char *name)
+{
     struct gnu_table table;
 
     if (object->symbols == NULL || object->strings == NULL)
@@ -167,7 +179,8 @@ const abench__symbol *abench__object_symbol(const abench__object *object, const 
     return hash_is_whole(object) ? find_old(object, name) : NULL;
 }
 
-abench__function abench__object_function(const abench__object *object, const char *name) {
+abench__function abench__object_function(const abench__object *object, const char *name)
+{
     const abench__symbol *symbol = abench__object_symbol(object, name);
 
     if (symbol == NULL || (symbol->st_info & 15) == STT_GNU_IFUNC ||
@@ -176,7 +189,8 @@ abench__function abench__object_function(const abench__object *object, const cha
     return (abench__function)(object->base + symbol->st_value);
 }
 
-static int mentions(const abench__object *object, const abench__symbol *symbol, const char *part) {
+static int mentions(const abench__object *object, const abench__symbol *symbol, const char *part)
+{
     const char *name;
     size_t length;
 
@@ -189,7 +203,8 @@ static int mentions(const abench__object *object, const abench__symbol *symbol, 
 
 /* The chains of the GNU table lie one behind the other: the last symbol is in the chain that begins
  * last. */
-static size_t symbols_end(const abench__object *object, const struct gnu_table *table) {
+static size_t symbols_end(const abench__object *object, const struct gnu_table *table)
+{
     uint32_t last = 0;
 
     for (uint32_t at = 0; at < table->buckets_count; at++)
@@ -208,7 +223,8 @@ static size_t symbols_end(const abench__object *object, const struct gnu_table *
     return (size_t)last + 1;
 }
 
-int abench__object_mentions(const abench__object *object, const char *part) {
+int abench__object_mentions(const abench__object *object, const char *part)
+{
     struct gnu_table table;
     size_t at = 0, end = 0;
 
@@ -236,7 +252,8 @@ struct quest {
     abench__object *found;
 };
 
-static int stop_at_definition(const abench__object *object, void *user) {
+static int stop_at_definition(const abench__object *object, void *user)
+{
     struct quest *quest = user;
 
     if (abench__object_symbol(object, quest->name) == NULL)
@@ -245,7 +262,8 @@ static int stop_at_definition(const abench__object *object, void *user) {
     return 1;
 }
 
-int abench__objects_find(const char *name, abench__object *out) {
+int abench__objects_find(const char *name, abench__object *out)
+{
     struct quest quest = {name, out};
 
     return abench__objects_each(stop_at_definition, &quest);

@@ -9,7 +9,8 @@ static const char heading[] = "TBBmalloc: VERSION";
 
 /* The proxy that provides malloc has no version, and libtbbmalloc behind it no function that tells
  * one: it is read where it stands, in the data. */
-void abench__tbbmalloc_version(const abench__object *provider, char *version, uint32_t size) {
+void abench__tbbmalloc_version(const abench__object *provider, char *version, uint32_t size)
+{
     abench__object library;
     const char *at, *end;
     uint32_t length = 0;

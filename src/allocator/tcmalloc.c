@@ -4,7 +4,8 @@
 
 /* gperftools' tcmalloc. Google's other one, which has MallocExtension_Internal_... instead, tells
  * no version. */
-void abench__tcmalloc_version(const abench__object *provider, char *version, uint32_t size) {
+void abench__tcmalloc_version(const abench__object *provider, char *version, uint32_t size)
+{
     const abench__function symbol = abench__object_function(provider, "tc_version");
     const char *patch = NULL;
     const char *told;

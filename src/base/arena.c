@@ -10,15 +10,18 @@
 
 _Static_assert(sizeof(abench_memory_hooks) == HOOKS_FIRST_RELEASE, "first release");
 
-static uint64_t round_to_pages(uint64_t bytes) {
+static uint64_t round_to_pages(uint64_t bytes)
+{
     return (bytes + ABENCH__PAGE - 1) & ~(uint64_t)(ABENCH__PAGE - 1);
 }
 
-static int has_hooks(const abench_memory_hooks *hooks) {
+static int has_hooks(const abench_memory_hooks *hooks)
+{
     return hooks != NULL && hooks->map != NULL;
 }
 
-static void *map_guarded(uint64_t bytes) {
+static void *map_guarded(uint64_t bytes)
+{
     const uint64_t whole = bytes + 2 * ABENCH__PAGE;
     unsigned char *base;
 
@@ -33,7 +36,8 @@ static void *map_guarded(uint64_t bytes) {
     return base + ABENCH__PAGE;
 }
 
-void *abench__map(const abench_memory_hooks *hooks, uint64_t bytes, int touched) {
+void *abench__map(const abench_memory_hooks *hooks, uint64_t bytes, int touched)
+{
     const uint64_t rounded = round_to_pages(bytes);
     unsigned char *memory;
 
@@ -46,7 +50,8 @@ void *abench__map(const abench_memory_hooks *hooks, uint64_t bytes, int touched)
     return memory;
 }
 
-void abench__unmap(const abench_memory_hooks *hooks, void *memory, uint64_t bytes) {
+void abench__unmap(const abench_memory_hooks *hooks, void *memory, uint64_t bytes)
+{
     const uint64_t rounded = round_to_pages(bytes);
 
     if (memory == NULL)
@@ -58,7 +63,8 @@ void abench__unmap(const abench_memory_hooks *hooks, void *memory, uint64_t byte
 }
 
 void *abench__regrow(const abench_memory_hooks *hooks, void *memory, uint64_t bytes,
-                     uint64_t new_bytes) {
+                     uint64_t new_bytes)
+{
     void *grown = abench__map(hooks, new_bytes, 0);
 
     if (grown == NULL)
@@ -69,7 +75,8 @@ void *abench__regrow(const abench_memory_hooks *hooks, void *memory, uint64_t by
     return grown;
 }
 
-abench_status abench__hooks_copy(const abench_memory_hooks *hooks, abench_memory_hooks *copy) {
+abench_status abench__hooks_copy(const abench_memory_hooks *hooks, abench_memory_hooks *copy)
+{
     abench_memory_hooks theirs = ABENCH_MEMORY_HOOKS_INIT;
     abench_status status;
 
@@ -82,7 +89,8 @@ abench_status abench__hooks_copy(const abench_memory_hooks *hooks, abench_memory
     return ABENCH_OK;
 }
 
-void *abench__arena_take(abench__arena *arena, uint64_t bytes) {
+void *abench__arena_take(abench__arena *arena, uint64_t bytes)
+{
     const uint64_t start = (arena->used + 63) & ~(uint64_t)63;
 
     if (start > arena->capacity || bytes > arena->capacity - start)

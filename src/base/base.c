@@ -7,11 +7,13 @@
 #define STRING_OF(x) #x
 #define TEXT_OF(x)   STRING_OF(x)
 
-uint32_t abench_version(void) {
+uint32_t abench_version(void)
+{
     return ABENCH_VERSION_MAJOR * 10000u + ABENCH_VERSION_MINOR * 100u + ABENCH_VERSION_PATCH;
 }
 
-const char *abench_version_string(void) {
+const char *abench_version_string(void)
+{
     return TEXT_OF(ABENCH_VERSION_MAJOR) "." TEXT_OF(ABENCH_VERSION_MINOR) "." TEXT_OF(
         ABENCH_VERSION_PATCH);
 }
@@ -38,31 +40,36 @@ static const struct {
 
 #define STATUSES (sizeof statuses / sizeof statuses[0])
 
-const char *abench_status_name(abench_status status) {
+const char *abench_status_name(abench_status status)
+{
     for (size_t at = 0; at < STATUSES; at++)
         if (statuses[at].status == status)
             return statuses[at].name;
     return "ABENCH_ERROR_UNKNOWN";
 }
 
-const char *abench_status_message(abench_status status) {
+const char *abench_status_message(abench_status status)
+{
     for (size_t at = 0; at < STATUSES; at++)
         if (statuses[at].status == status)
             return statuses[at].message;
     return "an unknown error";
 }
 
-void abench_error_init(abench_error *error) {
+void abench_error_init(abench_error *error)
+{
     memset(error, 0, sizeof *error);
     error->struct_size = sizeof *error;
 }
 
-void abench_memory_hooks_init(abench_memory_hooks *hooks) {
+void abench_memory_hooks_init(abench_memory_hooks *hooks)
+{
     memset(hooks, 0, sizeof *hooks);
     hooks->struct_size = sizeof *hooks;
 }
 
-uint64_t abench_clock_ns(void) {
+uint64_t abench_clock_ns(void)
+{
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -71,15 +78,18 @@ uint64_t abench_clock_ns(void) {
 
 #define DISTANCE_MAX 63u
 
-static char lower(char c) {
+static char lower(char c)
+{
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-static uint32_t smaller(uint32_t a, uint32_t b) {
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
     return a < b ? a : b;
 }
 
-uint32_t abench_text_distance(const char *a, const char *b) {
+uint32_t abench_text_distance(const char *a, const char *b)
+{
     uint32_t rows[3][DISTANCE_MAX + 1];
     const uint32_t a_length = (uint32_t)strnlen(a, DISTANCE_MAX);
     const uint32_t b_length = (uint32_t)strnlen(b, DISTANCE_MAX);

@@ -1,6 +1,7 @@
 #include "base/hash.h"
 
-uint64_t abench__fold_text(uint64_t hash, const char *text) {
+uint64_t abench__fold_text(uint64_t hash, const char *text)
+{
     uint64_t word = 0;
     uint64_t length = 0;
 

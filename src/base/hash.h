@@ -7,7 +7,8 @@
 #include <stdint.h>
 
 /* SplitMix64's finaliser. */
-static inline uint64_t abench__mix(uint64_t x) {
+static inline uint64_t abench__mix(uint64_t x)
+{
     x ^= x >> 30;
     x *= 0xbf58476d1ce4e5b9u;
     x ^= x >> 27;
@@ -16,7 +17,8 @@ static inline uint64_t abench__mix(uint64_t x) {
     return x;
 }
 
-static inline uint64_t abench__fold(uint64_t hash, uint64_t word) {
+static inline uint64_t abench__fold(uint64_t hash, uint64_t word)
+{
     return abench__mix((hash ^ word) + 0x9e3779b97f4a7c15u);
 }
 

@@ -3,7 +3,8 @@
 #include <string.h>
 
 abench_status abench__options_read(void *mine, uint32_t my_size, const void *theirs,
-                                   uint32_t first_release) {
+                                   uint32_t first_release)
+{
     uint32_t their_size;
 
     if (theirs == NULL)
@@ -20,7 +21,8 @@ abench_status abench__options_read(void *mine, uint32_t my_size, const void *the
 }
 
 abench_status abench__options_write(void *theirs, const void *mine, uint32_t my_size,
-                                    uint32_t first_release) {
+                                    uint32_t first_release)
+{
     uint32_t their_size;
 
     if (theirs == NULL)

@@ -2,11 +2,13 @@
 
 #include "base/hash.h"
 
-static uint64_t rotate_left(uint64_t x, unsigned by) {
+static uint64_t rotate_left(uint64_t x, unsigned by)
+{
     return x << by | x >> (64 - by);
 }
 
-void abench_random_seed(abench_random *random, uint64_t seed, uint64_t stream, uint64_t purpose) {
+void abench_random_seed(abench_random *random, uint64_t seed, uint64_t stream, uint64_t purpose)
+{
     uint64_t state = abench__fold(abench__fold(abench__fold(0, seed), stream), purpose);
 
     for (unsigned at = 0; at < 4; at++) { /* SplitMix64 */
@@ -15,7 +17,8 @@ void abench_random_seed(abench_random *random, uint64_t seed, uint64_t stream, u
     }
 }
 
-uint64_t abench_random_next(abench_random *random) {
+uint64_t abench_random_next(abench_random *random)
+{
     uint64_t *s = random->state;
     const uint64_t result = rotate_left(s[0] + s[3], 23) + s[0];
     const uint64_t t = s[1] << 17;
@@ -29,7 +32,8 @@ uint64_t abench_random_next(abench_random *random) {
     return result;
 }
 
-uint64_t abench_random_below(abench_random *random, uint64_t bound) {
+uint64_t abench_random_below(abench_random *random, uint64_t bound)
+{
     __extension__ typedef unsigned __int128 wide;
     wide product = (wide)abench_random_next(random) * bound;
 
@@ -41,7 +45,8 @@ uint64_t abench_random_below(abench_random *random, uint64_t bound) {
     return (uint64_t)(product >> 64);
 }
 
-void abench_random_shuffle(abench_random *random, uint32_t *items, uint32_t count) {
+void abench_random_shuffle(abench_random *random, uint32_t *items, uint32_t count)
+{
     for (uint32_t left = count; left > 1; left--) {
         const uint32_t other = (uint32_t)abench_random_below(random, left);
         const uint32_t kept = items[left - 1];

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-void abench__text_init(abench__text *text, char *data, uint32_t capacity) {
+void abench__text_init(abench__text *text, char *data, uint32_t capacity)
+{
     text->data = data;
     text->capacity = capacity;
     text->length = 0;
@@ -13,7 +14,8 @@ void abench__text_init(abench__text *text, char *data, uint32_t capacity) {
     data[0] = '\0';
 }
 
-static void put_bytes(abench__text *text, const char *bytes, size_t count) {
+static void put_bytes(abench__text *text, const char *bytes, size_t count)
+{
     const uint32_t space = text->capacity - 1 - text->length;
 
     if (count > space) {
@@ -25,15 +27,18 @@ static void put_bytes(abench__text *text, const char *bytes, size_t count) {
     text->data[text->length] = '\0';
 }
 
-void abench__text_put(abench__text *text, const char *string) {
+void abench__text_put(abench__text *text, const char *string)
+{
     put_bytes(text, string, strlen(string));
 }
 
-void abench__text_put_char(abench__text *text, char c) {
+void abench__text_put_char(abench__text *text, char c)
+{
     put_bytes(text, &c, 1);
 }
 
-void abench__text_put_u64(abench__text *text, uint64_t value) {
+void abench__text_put_u64(abench__text *text, uint64_t value)
+{
     char digits[20];
     size_t at = sizeof digits;
 
@@ -44,7 +49,8 @@ void abench__text_put_u64(abench__text *text, uint64_t value) {
     put_bytes(text, digits + at, sizeof digits - at);
 }
 
-void abench__text_put_hex(abench__text *text, uint64_t value) {
+void abench__text_put_hex(abench__text *text, uint64_t value)
+{
     char digits[16];
 
     for (int at = 15; at >= 0; at--, value >>= 4)
@@ -52,7 +58,8 @@ void abench__text_put_hex(abench__text *text, uint64_t value) {
     put_bytes(text, digits, sizeof digits);
 }
 
-static void put_formatted(abench__text *text, const char *format, va_list list) {
+static void put_formatted(abench__text *text, const char *format, va_list list)
+{
     const uint32_t space = text->capacity - text->length;
     const int wanted = vsnprintf(text->data + text->length, space, format, list);
 
@@ -66,7 +73,8 @@ static void put_formatted(abench__text *text, const char *format, va_list list) 
     }
 }
 
-void abench__text_printf(abench__text *text, const char *format, ...) {
+void abench__text_printf(abench__text *text, const char *format, ...)
+{
     va_list list;
 
     va_start(list, format);
@@ -75,7 +83,8 @@ void abench__text_printf(abench__text *text, const char *format, ...) {
 }
 
 /* Length of the well-formed UTF-8 sequence at s (Unicode 15, table 3-7), or 0. */
-static size_t utf8_length(const unsigned char *s) {
+static size_t utf8_length(const unsigned char *s)
+{
     unsigned low = 0x80, high = 0xbf;
     size_t rest;
 
@@ -105,7 +114,8 @@ static size_t utf8_length(const unsigned char *s) {
     return rest + 1;
 }
 
-void abench__text_put_json(abench__text *text, const char *string) {
+void abench__text_put_json(abench__text *text, const char *string)
+{
     const unsigned char *s = (const unsigned char *)string;
 
     abench__text_put_char(text, '"');
@@ -129,7 +139,8 @@ void abench__text_put_json(abench__text *text, const char *string) {
     abench__text_put_char(text, '"');
 }
 
-void abench__text_put_double(abench__text *text, double value) {
+void abench__text_put_double(abench__text *text, double value)
+{
     uint32_t start, end;
 
     if (!isfinite(value)) {
@@ -151,7 +162,8 @@ void abench__text_put_double(abench__text *text, double value) {
     text->data[end] = '\0';
 }
 
-void abench__copy(char *field, uint32_t size, const char *string) {
+void abench__copy(char *field, uint32_t size, const char *string)
+{
     size_t length = strlen(string);
 
     if (length > size - 1)
@@ -161,7 +173,8 @@ void abench__copy(char *field, uint32_t size, const char *string) {
 }
 
 static void fill_error(abench_error *error, abench_status status, uint32_t column, int sys_errno,
-                       const char *format, va_list list) {
+                       const char *format, va_list list)
+{
     abench__text text;
 
     abench_error_init(error);
@@ -181,7 +194,8 @@ static void fill_error(abench_error *error, abench_status status, uint32_t colum
     }
 }
 
-abench_status abench__fail(abench_error *error, abench_status status, const char *format, ...) {
+abench_status abench__fail(abench_error *error, abench_status status, const char *format, ...)
+{
     va_list list;
 
     if (error == NULL)
@@ -193,7 +207,8 @@ abench_status abench__fail(abench_error *error, abench_status status, const char
 }
 
 abench_status abench__fail_at(abench_error *error, abench_status status, uint32_t column,
-                              const char *format, ...) {
+                              const char *format, ...)
+{
     va_list list;
 
     if (error == NULL)
@@ -204,7 +219,8 @@ abench_status abench__fail_at(abench_error *error, abench_status status, uint32_
     return status;
 }
 
-abench_status abench__fail_errno(abench_error *error, int sys_errno, const char *format, ...) {
+abench_status abench__fail_errno(abench_error *error, int sys_errno, const char *format, ...)
+{
     va_list list;
 
     if (error == NULL)
@@ -215,7 +231,8 @@ abench_status abench__fail_errno(abench_error *error, int sys_errno, const char 
     return ABENCH_ERROR_SYSTEM;
 }
 
-int abench__parse_u64(const char **at, uint64_t *value) {
+int abench__parse_u64(const char **at, uint64_t *value)
+{
     const char *s = *at;
     uint64_t sum = 0;
 
@@ -232,7 +249,8 @@ int abench__parse_u64(const char **at, uint64_t *value) {
     return 1;
 }
 
-int abench__parse_size(const char **at, uint64_t *value) {
+int abench__parse_size(const char **at, uint64_t *value)
+{
     unsigned shift;
 
     if (!abench__parse_u64(at, value))

@@ -16,12 +16,14 @@
 #define EXIT_USAGE  2
 #define EXIT_FAILED 4
 
-static int fail(const char *message) {
+static int fail(const char *message)
+{
     fprintf(stderr, "allocbench-cell: %s\n", message);
     return EXIT_FAILED;
 }
 
-static int identify(void) {
+static int identify(void)
+{
     abench_identity identity = ABENCH_IDENTITY_INIT;
 
     if (abench_allocator_identify(&identity) != ABENCH_OK)
@@ -38,7 +40,8 @@ static int identify(void) {
 /* The largest request of the null allocator: what any workload of the catalogue asks for. */
 #define NULL_SIZE_MAXIMUM ((uint64_t)1 << 32)
 
-static int play(const char *workload, int floor) {
+static int play(const char *workload, int floor)
+{
     abench_run_options options = ABENCH_RUN_OPTIONS_INIT;
     abench_error error = ABENCH_ERROR_INIT;
     abench_allocator null_allocator = ABENCH_ALLOCATOR_INIT;
@@ -64,7 +67,8 @@ static int play(const char *workload, int floor) {
     return result;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     if (argc == 2 && strcmp(argv[1], "--identify") == 0)
         return identify();
     if (argc == 3 && strcmp(argv[1], "--null") == 0)

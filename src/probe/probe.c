@@ -48,14 +48,16 @@ static struct {
     char path[PATH_MAX];
 } place;
 
-static int take_number(const char **at, uint64_t *value) {
+static int take_number(const char **at, uint64_t *value)
+{
     if (!abench__parse_u64(at, value) || **at != ':')
         return 0;
     ++*at;
     return 1;
 }
 
-static void read_environment(void) {
+static void read_environment(void)
+{
     const char *at = secure_getenv("ALLOCBENCH_PROBE");
     uint64_t fd;
     size_t length;
@@ -74,7 +76,8 @@ static void read_environment(void) {
 /* ---- the file
  * -----------------------------------------------------------------------------------*/
 
-static int is_ours(int fd, off_t *size) {
+static int is_ours(int fd, off_t *size)
+{
     const int mode = fcntl(fd, F_GETFL);
     struct stat status;
 
@@ -86,7 +89,8 @@ static int is_ours(int fd, off_t *size) {
 }
 
 /* A write beyond the limit would be answered with a deadly signal. */
-static int may_grow(off_t size, size_t length) {
+static int may_grow(off_t size, size_t length)
+{
     struct rlimit limit;
 
     return getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
@@ -94,7 +98,8 @@ static int may_grow(off_t size, size_t length) {
             (limit.rlim_cur >= length && (rlim_t)size <= limit.rlim_cur - length));
 }
 
-static void write_line(abench__text *line) {
+static void write_line(abench__text *line)
+{
     int fd = place.fd, opened = -1;
     off_t size = 0;
 
@@ -113,23 +118,27 @@ static void write_line(abench__text *line) {
 /* ---- lines
  * --------------------------------------------------------------------------------------*/
 
-static void put_key(abench__text *line, const char *key) {
+static void put_key(abench__text *line, const char *key)
+{
     abench__text_put(line, ",\"");
     abench__text_put(line, key);
     abench__text_put(line, "\":");
 }
 
-static void put_number(abench__text *line, const char *key, uint64_t value) {
+static void put_number(abench__text *line, const char *key, uint64_t value)
+{
     put_key(line, key);
     abench__text_put_u64(line, value);
 }
 
-static void put_string(abench__text *line, const char *key, const char *value) {
+static void put_string(abench__text *line, const char *key, const char *value)
+{
     put_key(line, key);
     abench__text_put_json(line, value);
 }
 
-static void put_event(abench__text *line, char *data, const char *event) {
+static void put_event(abench__text *line, char *data, const char *event)
+{
     abench__text_init(line, data, LINE_BYTES);
     abench__text_put(line, "{\"record\":\"probe\"");
     put_string(line, "event", event);
@@ -137,7 +146,8 @@ static void put_event(abench__text *line, char *data, const char *event) {
 }
 
 static void put_mark(abench__text *line, const char *key, uint32_t valid, const uint64_t *values,
-                     uint32_t field) {
+                     uint32_t field)
+{
     if ((valid >> field & 1) != 0)
         put_number(line, key, values[field]);
 }
@@ -151,14 +161,16 @@ struct image {
     uint64_t fields[ABENCH__STAT_FIELDS];
 };
 
-static uint32_t read_stat(uint64_t *fields) {
+static uint32_t read_stat(uint64_t *fields)
+{
     char text[1024];
     const ssize_t length = abench__file_read("/proc/self/stat", text, sizeof text);
 
     return length > 0 ? abench__parse_stat(text, (size_t)length, fields) : 0;
 }
 
-static void read_image(struct image *image) {
+static void read_image(struct image *image)
+{
     const ssize_t length = readlink("/proc/self/exe", image->exe, sizeof image->exe - 1);
 
     image->exe[length > 0 ? length : 0] = '\0';
@@ -168,7 +180,8 @@ static void read_image(struct image *image) {
 
 /* detail: 2 all, 1 without others, 0 without any path. */
 static void put_start(abench__text *line, char *data, const struct image *image,
-                      const abench_identity *identity, int detail) {
+                      const abench_identity *identity, int detail)
+{
     put_event(line, data, "start");
     put_number(line, "ppid", (uint64_t)getppid());
     put_string(line, "exe", detail > 0 ? image->exe : "");
@@ -190,7 +203,8 @@ static void put_start(abench__text *line, char *data, const struct image *image,
     abench__text_put(line, "}\n");
 }
 
-__attribute__((constructor)) static void say_start(void) {
+__attribute__((constructor)) static void say_start(void)
+{
     const int error = errno;
 
     read_environment();
@@ -211,7 +225,8 @@ __attribute__((constructor)) static void say_start(void) {
     errno = error;
 }
 
-__attribute__((destructor)) static void say_exit(void) {
+__attribute__((destructor)) static void say_exit(void)
+{
     const int error = errno;
 
     if (place.ready) {

@@ -49,8 +49,11 @@ static const struct {
                             "the lanes at more, by operation"},
     [OPERATIONS] = {"operations", "count", NONE, "operations of the timed phases, over all lanes"},
     [DURATION] = {"duration_ns", "ns", NONE, "the timeline's clock at the end of the run"},
-    [WALL] = {"wall_ns", "ns", LOWER, "wall time of the slices of timed phases"},
-    [CPU] = {"cpu_ns", "ns", LOWER, "thread CPU time of the same, over all lanes, waits included"},
+    [WALL] = {"wall_ns", "ns", LOWER,
+              "wall time of the slices of timed phases; of own work: of these phases"},
+    [CPU] = {"cpu_ns", "ns", LOWER,
+             "thread CPU time of the same, over all lanes, waits included; of own work: of the "
+             "process"},
     [BUSY] = {"busy_ns", "ns", LOWER, "wall time of the same, over all lanes, without waits"},
     [WAIT] = {"wait_ns", "ns", NONE, "time in which lanes waited for each other in them"},
     [LIVE] = {"live_bytes", "bytes", NONE,
@@ -68,7 +71,8 @@ static const struct {
     [LAZYFREE] = {"lazyfree_bytes", "bytes", NONE,
                   "pages at the same point that are in RSS but given back (MADV_FREE)"},
     [RSS_DRAINED] = {"rss_drained_bytes", "bytes", LOWER,
-                     "RSS at the end of the run, everything freed, less the baseline"},
+                     "RSS at the end of the run, everything freed, less the baseline; of own work: "
+                     "when its last phase is not timed"},
     [RSS_PEAK] = {"rss_peak_bytes", "bytes", LOWER, "VmHWM at the end less the baseline RSS"},
     [RSS_MEDIAN] = {"rss_median_bytes", "bytes", LOWER,
                     "median RSS of the timeline less the baseline"},
@@ -80,12 +84,14 @@ static const struct {
 
 _Static_assert(METRICS <= RUN_METRICS_MAX, "a bit for each");
 
-void abench_metric_info_init(abench_metric_info *info) {
+void abench_metric_info_init(abench_metric_info *info)
+{
     memset(info, 0, sizeof *info);
     info->struct_size = sizeof *info;
 }
 
-abench_status abench_metric_at(uint32_t index, abench_metric_info *out) {
+abench_status abench_metric_at(uint32_t index, abench_metric_info *out)
+{
     abench_metric_info info = ABENCH_METRIC_INFO_INIT;
 
     if (index >= METRICS)
@@ -97,7 +103,8 @@ abench_status abench_metric_at(uint32_t index, abench_metric_info *out) {
     return abench__options_write(out, &info, sizeof info, INFO_FIRST_RELEASE);
 }
 
-abench_status abench_run_metric(const abench_run *run, const char *name, double *value) {
+abench_status abench_run_metric(const abench_run *run, const char *name, double *value)
+{
     if (run->state != RUN_STOPPED)
         return ABENCH_ERROR_STATE;
     for (uint32_t at = 0; at < METRICS; at++)
@@ -108,14 +115,16 @@ abench_status abench_run_metric(const abench_run *run, const char *name, double 
     return ABENCH_ERROR_NOT_FOUND;
 }
 
-static void set(abench_run *run, uint32_t metric, double value) {
+static void set(abench_run *run, uint32_t metric, double value)
+{
     run->metrics[metric] = value;
     run->metrics_valid |= 1u << metric;
 }
 
 /* ---- medians --------------------------------------------------------------------------------- */
 
-static void sift_down(double *values, uint32_t root, uint32_t count) {
+static void sift_down(double *values, uint32_t root, uint32_t count)
+{
     for (;;) {
         uint32_t child = 2 * root + 1;
         double kept;
@@ -133,7 +142,8 @@ static void sift_down(double *values, uint32_t root, uint32_t count) {
 }
 
 /* Heapsort: qsort allocates. */
-static double median(double *values, uint32_t count) {
+static double median(double *values, uint32_t count)
+{
     for (uint32_t root = count / 2; root-- > 0;)
         sift_down(values, root, count);
     for (uint32_t left = count; left-- > 1;) {
@@ -147,13 +157,30 @@ static double median(double *values, uint32_t count) {
 
 /* ---- the arithmetic -------------------------------------------------------------------------- */
 
-static int is_timed(const abench_run *run, const abench_slice *slice) {
+static int is_timed(const abench_run *run, const abench_slice *slice)
+{
     return run->phases[slice->phase + 1].timed != 0; /* 0 is the baseline */
 }
 
-static void work_out_times(abench_run *run) {
+/* Own work has phases only. */
+static void work_out_own_times(abench_run *run)
+{
+    double wall = 0, cpu = 0;
+
+    for (uint32_t at = 1; at < run->phases_count; at++) {
+        if (!run->phases[at].timed)
+            continue;
+        wall += (double)run->phases[at].wall_ns;
+        cpu += (double)run->phases[at].cpu_ns;
+    }
+    set(run, WALL, wall);
+    set(run, CPU, cpu);
+}
+
+static void work_out_times(abench_run *run)
+{
     double operations = 0, wall = 0, cpu = 0, busy = 0, wait = 0;
-    uint32_t count = 0, slices = 0;
+    uint32_t count = 0, slices = 0, cold_only = 0;
 
     for (uint32_t at = 0; at < run->slices_count; at++) {
         const abench_slice *slice = &run->slices[at];
@@ -162,6 +189,7 @@ static void work_out_times(abench_run *run) {
         if (!is_timed(run, slice) || slice->operations == 0)
             continue;
         slices++;
+        cold_only += first && only;
         operations += (double)slice->operations;
         wall += (double)slice->wall_ns;
         cpu += (double)slice->cpu_ns;
@@ -173,6 +201,9 @@ static void work_out_times(abench_run *run) {
     }
     if (slices == 0)
         return;
+    if (cold_only > 0)
+        abench__run_warn(run, "a timed phase has one slice, which is cold: its time says little; "
+                              "take more operations or smaller slices");
     set(run, OPERATIONS, operations);
     set(run, WALL, wall);
     set(run, CPU, cpu);
@@ -184,12 +215,14 @@ static void work_out_times(abench_run *run) {
 
 /* value - base of a field that both readings have. */
 static void set_growth(abench_run *run, uint32_t metric, uint32_t bits, const abench_memory *at,
-                       const abench_memory *base, uint64_t value, uint64_t base_value) {
+                       const abench_memory *base, uint64_t value, uint64_t base_value)
+{
     if ((at->valid & base->valid & bits) == bits)
         set(run, metric, (double)value - (double)base_value);
 }
 
-static void work_out_point(abench_run *run, const abench__run_phase *point) {
+static void work_out_point(abench_run *run, const abench__run_phase *point)
+{
     const abench_memory *m = &point->memory, *base = &run->phases[0].memory;
 
     if (run->has_tape) {
@@ -209,7 +242,8 @@ static void work_out_point(abench_run *run, const abench__run_phase *point) {
         set(run, RSS_PER_LIVE, run->metrics[RSS] / (double)point->live_bytes);
 }
 
-static void work_out_timeline(abench_run *run) {
+static void work_out_timeline(abench_run *run)
+{
     const abench_memory *base = &run->phases[0].memory;
     const uint32_t readings = abench_sampler_count(run->sampler);
     uint32_t count = 0;
@@ -225,17 +259,21 @@ static void work_out_timeline(abench_run *run) {
         set(run, RSS_MEDIAN, median(run->scratch, count) - (double)base->rss_bytes);
 }
 
-void abench__run_work_out(abench_run *run) {
+void abench__run_work_out(abench_run *run)
+{
     const abench__run_phase *point = NULL, *end = &run->phases[run->phases_count - 1];
     const abench_memory *base = &run->phases[0].memory, *last = &end->memory;
 
-    work_out_times(run);
+    if (run->has_tape)
+        work_out_times(run);
+    else
+        work_out_own_times(run);
     for (uint32_t at = 1; at < run->phases_count; at++)
         if (run->phases[at].timed)
             point = &run->phases[at];
     if (point != NULL)
         work_out_point(run, point);
-    if (run->has_tape)
+    if (run->has_tape || !end->timed)
         set_growth(run, RSS_DRAINED, ABENCH_MEMORY_RSS, last, base, last->rss_bytes,
                    base->rss_bytes);
     set_growth(run, RSS_PEAK, ABENCH_MEMORY_RSS | ABENCH_MEMORY_HWM, last, base, last->hwm_bytes,

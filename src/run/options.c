@@ -6,20 +6,23 @@
 
 #include "base/text.h"
 
-void abench_run_options_init(abench_run_options *options) {
+void abench_run_options_init(abench_run_options *options)
+{
     memset(options, 0, sizeof *options);
     options->struct_size = sizeof *options;
 }
 
 static abench_status bad_variable(abench_error *error, const char *name, const char *value,
-                                  const char *wanted) {
+                                  const char *wanted)
+{
     return abench__fail(error, ABENCH_ERROR_SYNTAX, "%s='%.64s': %s is wanted", name, value,
                         wanted);
 }
 
 /* Reads an unsigned integer up to limit; leaves *value alone when the variable is not set. */
 static abench_status read_integer(const char *name, uint64_t limit, uint64_t *value,
-                                  abench_error *error) {
+                                  abench_error *error)
+{
     const char *text = getenv(name);
     const char *at = text;
     uint64_t number;
@@ -32,7 +35,8 @@ static abench_status read_integer(const char *name, uint64_t limit, uint64_t *va
     return ABENCH_OK;
 }
 
-static abench_status read_turn(abench_run_options *options, abench_error *error) {
+static abench_status read_turn(abench_run_options *options, abench_error *error)
+{
     const char *text = getenv("ALLOCBENCH_TURN");
     const char *at = text;
     uint64_t in, out;
@@ -51,7 +55,8 @@ static abench_status read_turn(abench_run_options *options, abench_error *error)
 }
 
 /* Reads name, when it says anything, and takes it out of the environment. */
-static void take_text(const char *name, const char **value) {
+static void take_text(const char *name, const char **value)
+{
     const char *text = getenv(name);
 
     if (text == NULL)
@@ -61,8 +66,8 @@ static void take_text(const char *name, const char **value) {
         *value = text;
 }
 
-abench_status abench_run_options_from_environment(abench_run_options *options,
-                                                  abench_error *error) {
+abench_status abench_run_options_from_environment(abench_run_options *options, abench_error *error)
+{
     uint64_t lanes = options->lanes, sample_us = options->sample_us;
     abench_status status = read_integer("ALLOCBENCH_SEED", UINT64_MAX, &options->seed, error);
 

@@ -10,11 +10,13 @@
 
 /* ---- turns: a tool that plays several runs in lockstep --------------------------------------- */
 
-static int in_lockstep(const abench_run *run) {
+static int in_lockstep(const abench_run *run)
+{
     return run->options.turn_in != 0 || run->options.turn_out != 0;
 }
 
-static int tell(const abench_run *run, const char *line) {
+static int tell(const abench_run *run, const char *line)
+{
     const size_t length = strlen(line);
     ssize_t written;
 
@@ -25,7 +27,8 @@ static int tell(const abench_run *run, const char *line) {
 }
 
 /* Waits until it is this run's turn. 0: the tool is gone. */
-static int await_turn(const abench_run *run) {
+static int await_turn(const abench_run *run)
+{
     char byte;
     ssize_t got;
 
@@ -36,7 +39,8 @@ static int await_turn(const abench_run *run) {
 }
 
 /* Says that the run could begin, and what the tool must know to plan the round. */
-static int tell_ready(const abench_run *run) {
+static int tell_ready(const abench_run *run)
+{
     abench_tape_summary summary = ABENCH_TAPE_SUMMARY_INIT;
     char line[128];
     abench__text text;
@@ -50,13 +54,15 @@ static int tell_ready(const abench_run *run) {
 }
 
 /* Both return what a callback returns: 0, or non-zero to stop the play. */
-static int32_t begin_turn(abench_run *run) {
+static int32_t begin_turn(abench_run *run)
+{
     if (in_lockstep(run) && !await_turn(run))
         return 1;
     return abench_sampler_start(run->sampler) == ABENCH_OK ? 0 : 1;
 }
 
-static int32_t end_turn(abench_run *run) {
+static int32_t end_turn(abench_run *run)
+{
     if (abench_sampler_stop(run->sampler) != ABENCH_OK)
         return 1;
     return in_lockstep(run) && !tell(run, "slice\n");
@@ -64,7 +70,8 @@ static int32_t end_turn(abench_run *run) {
 
 /* ---- callbacks of the player ----------------------------------------------------------------- */
 
-static int32_t on_begin(abench_run *run) {
+static int32_t on_begin(abench_run *run)
+{
     if (abench__run_end_phase(run, "baseline") == NULL)
         return 1;
     if (in_lockstep(run) && !tell_ready(run))
@@ -72,7 +79,8 @@ static int32_t on_begin(abench_run *run) {
     return begin_turn(run);
 }
 
-static int32_t on_mark(const abench_mark *mark, void *user) {
+static int32_t on_mark(const abench_mark *mark, void *user)
+{
     abench_run *run = user;
     abench_phase info = ABENCH_PHASE_INIT;
     abench__run_phase *phase;
@@ -91,7 +99,8 @@ static int32_t on_mark(const abench_mark *mark, void *user) {
     return 0;
 }
 
-static int32_t on_slice(const abench_slice *slice, void *user) {
+static int32_t on_slice(const abench_slice *slice, void *user)
+{
     abench_run *run = user;
 
     if (run->slices_count < run->slices_capacity)
@@ -106,7 +115,8 @@ static int32_t on_slice(const abench_slice *slice, void *user) {
 /* ---- the play -------------------------------------------------------------------------------- */
 
 /* A slice is made of whole cuts, and each phase has at least one. */
-static abench_status make_room_for_slices(abench_run *run, const abench_tape *tape) {
+static abench_status make_room_for_slices(abench_run *run, const abench_tape *tape)
+{
     const uint64_t asked = run->options.slice_operations;
     const uint64_t least = asked < ABENCH_TAPE_CUT ? ABENCH_TAPE_CUT : asked;
     abench_phase info = ABENCH_PHASE_INIT;
@@ -120,14 +130,16 @@ static abench_status make_room_for_slices(abench_run *run, const abench_tape *ta
                                : ABENCH_OK;
 }
 
-static void warn_of_lockstep(abench_run *run, const abench_tape_summary *summary) {
+static void warn_of_lockstep(abench_run *run, const abench_tape_summary *summary)
+{
     if (summary->cross_lane_frees > 0 && summary->by_kind[ABENCH_OP_BARRIER] > 0)
         abench__run_warn(run, "the lanes move from barrier to barrier: rank this workload by "
                               "memory, not by time");
 }
 
 abench_status abench_run_play_tape(abench_run *run, const abench_tape *tape,
-                                   const abench_allocator *allocator) {
+                                   const abench_allocator *allocator)
+{
     abench_player_options options = ABENCH_PLAYER_OPTIONS_INIT;
     abench_tape_summary summary = ABENCH_TAPE_SUMMARY_INIT;
     abench_status status;
@@ -161,8 +173,8 @@ abench_status abench_run_play_tape(abench_run *run, const abench_tape *tape,
     return status;
 }
 
-abench_status abench_run_play(abench_run *run, const char *spec,
-                              const abench_allocator *allocator) {
+abench_status abench_run_play(abench_run *run, const char *spec, const abench_allocator *allocator)
+{
     abench_workload *workload = NULL;
     abench_tape *tape = NULL;
     abench_status status;

@@ -17,7 +17,8 @@ typedef struct writer {
     char data[65536];
 } writer;
 
-static void flush_line(writer *w) {
+static void flush_line(writer *w)
+{
     const char *at = w->data;
     size_t left;
 
@@ -41,17 +42,20 @@ static void flush_line(writer *w) {
 
 /* ---- members --------------------------------------------------------------------------------- */
 
-static void begin_record(writer *w, const char *kind) {
+static void begin_record(writer *w, const char *kind)
+{
     abench__text_put(&w->line, "{\"record\":");
     abench__text_put_json(&w->line, kind);
 }
 
-static void end_record(writer *w) {
+static void end_record(writer *w)
+{
     abench__text_put_char(&w->line, '}');
     flush_line(w);
 }
 
-static void put_key(writer *w, const char *key) {
+static void put_key(writer *w, const char *key)
+{
     const char before = w->line.length == 0 ? '\0' : w->data[w->line.length - 1];
 
     if (before != '{' && before != '[')
@@ -60,22 +64,26 @@ static void put_key(writer *w, const char *key) {
     abench__text_put_char(&w->line, ':');
 }
 
-static void put_u64(writer *w, const char *key, uint64_t value) {
+static void put_u64(writer *w, const char *key, uint64_t value)
+{
     put_key(w, key);
     abench__text_put_u64(&w->line, value);
 }
 
-static void put_text(writer *w, const char *key, const char *value) {
+static void put_text(writer *w, const char *key, const char *value)
+{
     put_key(w, key);
     abench__text_put_json(&w->line, value);
 }
 
-static void put_flag(writer *w, const char *key, int value) {
+static void put_flag(writer *w, const char *key, int value)
+{
     put_key(w, key);
     abench__text_put(&w->line, value ? "true" : "false");
 }
 
-static void put_hex(writer *w, const char *key, uint64_t value) {
+static void put_hex(writer *w, const char *key, uint64_t value)
+{
     put_key(w, key);
     abench__text_put_char(&w->line, '"');
     abench__text_put_hex(&w->line, value);
@@ -83,7 +91,8 @@ static void put_hex(writer *w, const char *key, uint64_t value) {
 }
 
 /* The fields of a reading that could be read. */
-static void put_memory(writer *w, const abench_memory *memory) {
+static void put_memory(writer *w, const abench_memory *memory)
+{
     abench_memory_field field;
 
     abench_memory_field_init(&field);
@@ -99,7 +108,8 @@ static void put_memory(writer *w, const abench_memory *memory) {
 /* ---- the manifest ---------------------------------------------------------------------------- */
 
 /* The command line, as far as it fits. */
-static void put_command(writer *w) {
+static void put_command(writer *w)
+{
     char data[4096];
     const int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
     ssize_t got = 0;
@@ -121,7 +131,8 @@ static void put_command(writer *w) {
     abench__text_put_char(&w->line, ']');
 }
 
-static void put_identity(writer *w, const abench_identity *identity) {
+static void put_identity(writer *w, const abench_identity *identity)
+{
     put_key(w, "allocator");
     abench__text_put_char(&w->line, '{');
     put_text(w, "family", identity->family);
@@ -137,7 +148,8 @@ static void put_identity(writer *w, const abench_identity *identity) {
 }
 
 /* The variables that steer an allocator; names and values are cut where they are too long. */
-static void put_environment(writer *w) {
+static void put_environment(writer *w)
+{
     put_key(w, "environment");
     abench__text_put_char(&w->line, '{');
     for (char **entry = environ; entry != NULL && *entry != NULL; entry++) {
@@ -154,7 +166,8 @@ static void put_environment(writer *w) {
     abench__text_put_char(&w->line, '}');
 }
 
-static void put_host(writer *w, const abench_host *host) {
+static void put_host(writer *w, const abench_host *host)
+{
     put_key(w, "host");
     abench__text_put_char(&w->line, '{');
     put_text(w, "kernel", host->kernel);
@@ -172,7 +185,8 @@ static void put_host(writer *w, const abench_host *host) {
     abench__text_put_char(&w->line, '}');
 }
 
-static void write_manifest(const abench_run *run, writer *w) {
+static void write_manifest(const abench_run *run, writer *w)
+{
     begin_record(w, "manifest");
     put_u64(w, "schema", 1);
     put_text(w, "library", abench_version_string());
@@ -201,7 +215,8 @@ static void write_manifest(const abench_run *run, writer *w) {
 
 /* ---- what was measured ----------------------------------------------------------------------- */
 
-static void write_phase(const abench_run *run, uint32_t at, writer *w) {
+static void write_phase(const abench_run *run, uint32_t at, writer *w)
+{
     const abench__run_phase *phase = &run->phases[at];
 
     begin_record(w, "phase");
@@ -224,7 +239,8 @@ static void write_phase(const abench_run *run, uint32_t at, writer *w) {
     end_record(w);
 }
 
-static void write_readings(const abench_run *run, writer *w) {
+static void write_readings(const abench_run *run, writer *w)
+{
     const uint32_t count = abench_sampler_count(run->sampler);
 
     for (uint32_t at = 0; at < count; at++) {
@@ -240,7 +256,8 @@ static void write_readings(const abench_run *run, writer *w) {
     }
 }
 
-static void write_slice(const abench_run *run, const abench_slice *slice, writer *w) {
+static void write_slice(const abench_run *run, const abench_slice *slice, writer *w)
+{
     begin_record(w, "slice");
     put_u64(w, "index", slice->index);
     put_text(w, "phase", run->phases[slice->phase + 1].name); /* 0 is the baseline */
@@ -252,7 +269,8 @@ static void write_slice(const abench_run *run, const abench_slice *slice, writer
     end_record(w);
 }
 
-static void write_metrics(const abench_run *run, writer *w) {
+static void write_metrics(const abench_run *run, writer *w)
+{
     static const char *const directions[] = {"none", "lower", "higher"};
     abench_metric_info info = ABENCH_METRIC_INFO_INIT;
 
@@ -270,7 +288,8 @@ static void write_metrics(const abench_run *run, writer *w) {
     }
 }
 
-static void write_end(const abench_run *run, writer *w) {
+static void write_end(const abench_run *run, writer *w)
+{
     const abench_receipt *r = &run->receipt;
     uint64_t planned = 0, executed = 0;
 
@@ -308,13 +327,15 @@ static void write_end(const abench_run *run, writer *w) {
     end_record(w);
 }
 
-static abench_status finish_writing(const writer *w, abench_error *error) {
+static abench_status finish_writing(const writer *w, abench_error *error)
+{
     if (w->failed == 0)
         return ABENCH_OK;
     return abench__fail_errno(error, w->failed, "the result cannot be written");
 }
 
-abench_status abench__run_write_manifest(const abench_run *run, int fd, abench_error *error) {
+abench_status abench__run_write_manifest(const abench_run *run, int fd, abench_error *error)
+{
     writer w = {.fd = fd};
 
     abench__text_init(&w.line, w.data, sizeof w.data);
@@ -322,7 +343,8 @@ abench_status abench__run_write_manifest(const abench_run *run, int fd, abench_e
     return finish_writing(&w, error);
 }
 
-abench_status abench__run_write_rest(const abench_run *run, int fd, abench_error *error) {
+abench_status abench__run_write_rest(const abench_run *run, int fd, abench_error *error)
+{
     writer w = {.fd = fd};
 
     abench__text_init(&w.line, w.data, sizeof w.data);

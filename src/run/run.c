@@ -13,7 +13,7 @@
 #include "base/text.h"
 
 #define OPTIONS_FIRST_RELEASE 88u
-#define SLICE_PRESET          200000u
+#define SLICE_PRESET          400000u
 #define SAMPLE_PRESET_US      10000u
 #define ALL_TIERS             (ABENCH_TIER_STATM | ABENCH_TIER_STATUS | ABENCH_TIER_ROLLUP | ABENCH_TIER_FAULTS)
 
@@ -22,12 +22,14 @@ _Static_assert(sizeof(abench_run_options) == OPTIONS_FIRST_RELEASE, "first relea
 /* ---- create and destroy ---------------------------------------------------------------------- */
 
 /* Creates the result file. That it is there already is no error: another process owns it. */
-static abench_status claim_result(abench_run *run, const char *path) {
+static abench_status claim_result(abench_run *run, const char *path)
+{
     run->result_fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
     return run->result_fd < 0 && errno != EEXIST ? ABENCH_ERROR_SYSTEM : ABENCH_OK;
 }
 
-abench_status abench_run_create(const abench_run_options *options, abench_run **out) {
+abench_status abench_run_create(const abench_run_options *options, abench_run **out)
+{
     abench_run_options o = ABENCH_RUN_OPTIONS_INIT;
     abench_memory_hooks hooks;
     abench_run *run;
@@ -70,7 +72,8 @@ abench_status abench_run_create(const abench_run_options *options, abench_run **
     return ABENCH_OK;
 }
 
-void abench_run_destroy(abench_run *run) {
+void abench_run_destroy(abench_run *run)
+{
     abench_memory_hooks hooks;
 
     if (run == NULL)
@@ -85,11 +88,13 @@ void abench_run_destroy(abench_run *run) {
     abench__unmap(&hooks, run, run->bytes);
 }
 
-const abench_error *abench_run_error(const abench_run *run) {
+const abench_error *abench_run_error(const abench_run *run)
+{
     return &run->error;
 }
 
-void abench__run_warn(abench_run *run, const char *format, ...) {
+void abench__run_warn(abench_run *run, const char *format, ...)
+{
     va_list list;
 
     if (run->warnings_count == RUN_WARNINGS_MAX)
@@ -103,7 +108,8 @@ void abench__run_warn(abench_run *run, const char *format, ...) {
 
 /* Sets VmHWM and the kernel's other peaks to what is now (Documentation/filesystems/proc.rst,
  * clear_refs, value 5): the peak is the run's own. */
-static int reset_peak(void) {
+static int reset_peak(void)
+{
     const int fd = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
     int done;
 
@@ -114,7 +120,8 @@ static int reset_peak(void) {
     return done;
 }
 
-static abench_status make_instruments(abench_run *run) {
+static abench_status make_instruments(abench_run *run)
+{
     abench_sampler_options options = ABENCH_SAMPLER_OPTIONS_INIT;
     abench_status status = abench_memory_reader_create(0, &run->reader);
 
@@ -136,7 +143,8 @@ static abench_status make_instruments(abench_run *run) {
     return ABENCH_OK;
 }
 
-abench_status abench__run_prepare(abench_run *run) {
+abench_status abench__run_prepare(abench_run *run)
+{
     struct timespec now;
     abench_status status;
 
@@ -154,6 +162,10 @@ abench_status abench__run_prepare(abench_run *run) {
     if (run->identity.flags & ABENCH_IDENTITY_MIXED)
         abench__run_warn(run, "malloc is served by more than one object: %.150s",
                          run->identity.others);
+    if (run->lanes > run->host.cpus_allowed && run->host.cpus_allowed != 0)
+        abench__run_warn(run,
+                         "%u lanes on %u CPUs: the time is the scheduler's too; rank by memory",
+                         run->lanes, run->host.cpus_allowed);
     status = make_instruments(run);
     if (status != ABENCH_OK)
         return status;
@@ -169,7 +181,8 @@ abench_status abench__run_prepare(abench_run *run) {
 
 /* ---- phases ---------------------------------------------------------------------------------- */
 
-abench__run_phase *abench__run_end_phase(abench_run *run, const char *name) {
+abench__run_phase *abench__run_end_phase(abench_run *run, const char *name)
+{
     abench__run_phase *phase;
 
     if (run->phases_count == RUN_PHASES_MAX)
@@ -182,13 +195,33 @@ abench__run_phase *abench__run_end_phase(abench_run *run, const char *name) {
     return phase;
 }
 
-abench_status abench_run_start(abench_run *run) {
-    abench_status status = abench__run_prepare(run);
+static uint64_t process_cpu_ns(void)
+{
+    struct timespec now;
 
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void begin_phase(abench_run *run, const char *name, uint32_t flags)
+{
+    abench__copy(run->phase_open, sizeof run->phase_open, name);
+    run->phase_open_flags = flags;
+    run->phase_open_cpu_ns = process_cpu_ns();
+    run->phase_open_wall_ns = abench_clock_ns();
+}
+
+abench_status abench_run_start(abench_run *run)
+{
+    abench_status status;
+
+    if (run->state != RUN_NEW)
+        return abench__fail(&run->error, ABENCH_ERROR_STATE, "a run runs once: make another");
+    status = abench__run_prepare(run);
     if (status == ABENCH_OK) {
         abench__run_end_phase(run, "baseline");
-        abench__copy(run->phase_open, sizeof run->phase_open, "steady");
         status = abench_sampler_start(run->sampler);
+        begin_phase(run, "steady", ABENCH_PHASE_TIMED);
     }
     if (status != ABENCH_OK)
         run->state = RUN_FAILED;
@@ -196,7 +229,9 @@ abench_status abench_run_start(abench_run *run) {
 }
 
 /* kept_free: phases for which there must be room afterwards, so that a run can always stop. */
-static abench_status end_open_phase(abench_run *run, uint32_t kept_free) {
+static abench_status end_open_phase(abench_run *run, uint32_t kept_free)
+{
+    const uint64_t wall = abench_clock_ns(), cpu = process_cpu_ns();
     abench__run_phase *phase = NULL;
 
     if (run->state != RUN_RUNNING)
@@ -206,24 +241,30 @@ static abench_status end_open_phase(abench_run *run, uint32_t kept_free) {
     if (phase == NULL)
         return abench__fail(&run->error, ABENCH_ERROR_LIMIT, "more than %d phases",
                             ABENCH_PHASES_MAX);
-    phase->timed = 1;
+    phase->timed = (run->phase_open_flags & ABENCH_PHASE_TIMED) != 0;
+    phase->wall_ns = wall - run->phase_open_wall_ns;
+    phase->cpu_ns = cpu - run->phase_open_cpu_ns;
     return ABENCH_OK;
 }
 
-abench_status abench_run_phase(abench_run *run, const char *name) {
+abench_status abench_run_phase(abench_run *run, const char *name, uint32_t flags)
+{
     const size_t length = name == NULL ? 0 : strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-");
     abench_status status;
 
-    if (length == 0 || name[length] != '\0' || length >= sizeof run->phase_open)
+    if (length == 0 || name[length] != '\0' || length >= sizeof run->phase_open ||
+        (flags & ~ABENCH_PHASE_TIMED) != 0)
         return abench__fail(&run->error, ABENCH_ERROR_ARGUMENT,
-                            "a phase's name is 1 to 31 of a-z, 0-9 and '-'");
+                            "a phase's name is 1 to 31 of a-z, 0-9 and '-', its flags are "
+                            "ABENCH_PHASE_TIMED or 0");
     status = end_open_phase(run, 1);
     if (status == ABENCH_OK)
-        abench__copy(run->phase_open, sizeof run->phase_open, name);
+        begin_phase(run, name, flags);
     return status;
 }
 
-abench_status abench__run_finish(abench_run *run) {
+abench_status abench__run_finish(abench_run *run)
+{
     abench_status status;
 
     run->state = RUN_STOPPED;
@@ -237,7 +278,8 @@ abench_status abench__run_finish(abench_run *run) {
     return status;
 }
 
-abench_status abench_run_stop(abench_run *run) {
+abench_status abench_run_stop(abench_run *run)
+{
     abench_status status = end_open_phase(run, 0);
 
     if (status == ABENCH_OK)
@@ -245,7 +287,8 @@ abench_status abench_run_stop(abench_run *run) {
     return status != ABENCH_OK ? status : abench__run_finish(run);
 }
 
-abench_status abench_run_write(abench_run *run, int32_t fd, uint32_t format) {
+abench_status abench_run_write(abench_run *run, int32_t fd, uint32_t format)
+{
     abench_status status;
 
     if (format != ABENCH_FORMAT_JSONL)

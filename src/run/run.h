@@ -21,6 +21,8 @@ typedef struct abench__run_phase {
     uint32_t has_usable;
     uint64_t operations;
     uint64_t time_ns; /* the timeline's clock when it ended */
+    uint64_t wall_ns; /* own work: without the reading at its end */
+    uint64_t cpu_ns;  /* own work: of the process, likewise */
     uint64_t live_bytes;
     uint64_t live_blocks;
     uint64_t usable_bytes;
@@ -54,6 +56,10 @@ struct abench_run {
     uint32_t phases_count;
     uint32_t slices_count;
     char phase_open[32]; /* own work: the phase that has begun */
+    uint32_t phase_open_flags;
+    uint32_t reserved;
+    uint64_t phase_open_wall_ns; /* clocks at its begin */
+    uint64_t phase_open_cpu_ns;
     abench_slice *slices;
     uint64_t slices_capacity;
     double *scratch; /* as many as slices or readings, whichever is more */

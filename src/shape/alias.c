@@ -1,13 +1,15 @@
 #include "shape/alias.h"
 
 /* floor(part * 2^32 / whole) for part <= whole, without overflow. */
-static uint64_t threshold_of(uint64_t part, uint64_t whole) {
+static uint64_t threshold_of(uint64_t part, uint64_t whole)
+{
     __extension__ typedef unsigned __int128 wide;
 
     return (uint64_t)(((wide)part << 32) / whole);
 }
 
-void abench__alias_build(abench__alias *table, uint64_t *weights, uint32_t count) {
+void abench__alias_build(abench__alias *table, uint64_t *weights, uint32_t count)
+{
     uint32_t small[ABENCH__ALIAS_MAX], large[ABENCH__ALIAS_MAX];
     uint32_t smalls = 0, larges = 0;
     uint64_t total = 0;

@@ -21,8 +21,8 @@ typedef struct abench__alias {
 void abench__alias_build(abench__alias *table, uint64_t *weights, uint32_t count);
 
 /* The entry that 64 random bits choose. */
-static inline uint32_t abench__alias_pick(const abench__alias *table, uint32_t count,
-                                          uint64_t bits) {
+static inline uint32_t abench__alias_pick(const abench__alias *table, uint32_t count, uint64_t bits)
+{
     const uint32_t column = (uint32_t)((bits >> 32) * count >> 32);
 
     return (uint32_t)bits < table[column].threshold ? column : table[column].alias;

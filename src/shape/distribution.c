@@ -4,7 +4,8 @@
 #include "base/arena.h"
 
 abench_status abench__distribution_build(const abench__range *ranges, uint32_t count,
-                                         abench_distribution **out) {
+                                         abench_distribution **out)
+{
     uint64_t weights[ABENCH__ALIAS_MAX];
     const uint64_t bytes = sizeof(abench_distribution) + count * sizeof(abench__column);
     abench__alias table[ABENCH__ALIAS_MAX];
@@ -33,7 +34,8 @@ abench_status abench__distribution_build(const abench__range *ranges, uint32_t c
     return ABENCH_OK;
 }
 
-uint64_t abench_distribution_draw(const abench_distribution *d, abench_random *random) {
+uint64_t abench_distribution_draw(const abench_distribution *d, abench_random *random)
+{
     const uint64_t bits = abench_random_next(random);
     const abench__column *column = &d->columns[(bits >> 32) * d->count >> 32];
 
@@ -42,15 +44,18 @@ uint64_t abench_distribution_draw(const abench_distribution *d, abench_random *r
     return column->low + abench_random_below(random, column->span);
 }
 
-uint64_t abench_distribution_minimum(const abench_distribution *d) {
+uint64_t abench_distribution_minimum(const abench_distribution *d)
+{
     return d->minimum;
 }
 
-uint64_t abench_distribution_maximum(const abench_distribution *d) {
+uint64_t abench_distribution_maximum(const abench_distribution *d)
+{
     return d->maximum;
 }
 
-void abench_distribution_destroy(abench_distribution *d) {
+void abench_distribution_destroy(abench_distribution *d)
+{
     if (d != NULL)
         abench__unmap(NULL, d, d->bytes);
 }

@@ -14,20 +14,23 @@ typedef struct parser {
     abench__range ranges[ABENCH__ALIAS_MAX];
 } parser;
 
-static abench_status fail(parser *p, const char *what) {
+static abench_status fail(parser *p, const char *what)
+{
     return abench__fail_at(p->error, ABENCH_ERROR_SYNTAX, (uint32_t)(p->at - p->spec) + 1,
                            "size distribution '%.60s', column %u: %s", p->spec,
                            (uint32_t)(p->at - p->spec) + 1, what);
 }
 
-static abench_status put(parser *p, uint64_t low, uint64_t high, uint64_t weight) {
+static abench_status put(parser *p, uint64_t low, uint64_t high, uint64_t weight)
+{
     if (p->count == ABENCH__ALIAS_MAX)
         return fail(p, "too many parts");
     p->ranges[p->count++] = (abench__range){low, high, weight};
     return ABENCH_OK;
 }
 
-static abench_status parse_one_size(parser *p, uint64_t *size) {
+static abench_status parse_one_size(parser *p, uint64_t *size)
+{
     const char *start = p->at;
 
     if (!abench__parse_size(&p->at, size))
@@ -40,7 +43,8 @@ static abench_status parse_one_size(parser *p, uint64_t *size) {
 }
 
 /* SIZE or, with need_both or not, SIZE-SIZE. */
-static abench_status parse_range(parser *p, int need_both, uint64_t *low, uint64_t *high) {
+static abench_status parse_range(parser *p, int need_both, uint64_t *low, uint64_t *high)
+{
     const char *start;
     abench_status status = parse_one_size(p, low);
 
@@ -58,14 +62,16 @@ static abench_status parse_range(parser *p, int need_both, uint64_t *low, uint64
     return status;
 }
 
-static abench_status parse_fixed(parser *p) {
+static abench_status parse_fixed(parser *p)
+{
     uint64_t size;
     const abench_status status = parse_one_size(p, &size);
 
     return status != ABENCH_OK ? status : put(p, size, size, 1);
 }
 
-static abench_status parse_uniform(parser *p) {
+static abench_status parse_uniform(parser *p)
+{
     uint64_t low, high;
     const abench_status status = parse_range(p, 1, &low, &high);
 
@@ -76,7 +82,8 @@ static abench_status parse_uniform(parser *p) {
 #define PERCENT_ALL (100 * (uint64_t)PERCENT)
 
 /* 70% or 12.5%, in parts of 10^-6 percent. */
-static abench_status parse_percent(parser *p, uint64_t *weight) {
+static abench_status parse_percent(parser *p, uint64_t *weight)
+{
     uint64_t unit = PERCENT;
 
     if (!abench__parse_u64(&p->at, weight) || *weight > 100)
@@ -96,7 +103,8 @@ static abench_status parse_percent(parser *p, uint64_t *weight) {
     return *weight == 0 ? fail(p, "a part of 0 % does nothing: leave it out") : ABENCH_OK;
 }
 
-static abench_status parse_mix(parser *p) {
+static abench_status parse_mix(parser *p)
+{
     uint64_t sum = 0;
 
     for (;;) {
@@ -120,7 +128,8 @@ static abench_status parse_mix(parser *p) {
 
 /* One boundary's window [boundary - 8, boundary + 8], each size of it with weight 1, what lies
  * outside [low, high] moved to the edge. */
-static abench_status put_window(parser *p, uint64_t boundary, uint64_t low, uint64_t high) {
+static abench_status put_window(parser *p, uint64_t boundary, uint64_t low, uint64_t high)
+{
     const uint64_t first = boundary - OFFSET, last = boundary + OFFSET;
     const uint64_t inner_first = first < low ? low : first;
     const uint64_t inner_last = last > high ? high : last;
@@ -133,7 +142,8 @@ static abench_status put_window(parser *p, uint64_t boundary, uint64_t low, uint
     return status;
 }
 
-static abench_status parse_boundaries(parser *p) {
+static abench_status parse_boundaries(parser *p)
+{
     const char *start = p->at;
     uint64_t low, high;
     abench_status status = parse_range(p, 1, &low, &high);
@@ -166,7 +176,8 @@ static const struct {
 
 #define KINDS (sizeof kinds / sizeof kinds[0])
 
-static abench_status fail_kind(parser *p, size_t length) {
+static abench_status fail_kind(parser *p, size_t length)
+{
     char name[32];
     size_t nearest = 0;
 
@@ -175,14 +186,16 @@ static abench_status fail_kind(parser *p, size_t length) {
         if (abench_text_distance(name, kinds[at].name) <
             abench_text_distance(name, kinds[nearest].name))
             nearest = at;
-    return abench__fail_at(p->error, ABENCH_ERROR_NOT_FOUND, 1,
-                           "size distribution '%.60s', column 1: there is no kind '%s'; did you mean "
-                           "'%s:'?",
-                           p->spec, name, kinds[nearest].name);
+    return abench__fail_at(
+        p->error, ABENCH_ERROR_NOT_FOUND, 1,
+        "size distribution '%.60s', column 1: there is no kind '%s'; did you mean "
+        "'%s:'?",
+        p->spec, name, kinds[nearest].name);
 }
 
 abench_status abench_distribution_parse(const char *spec, abench_distribution **out,
-                                        abench_error *error) {
+                                        abench_error *error)
+{
     parser p;
     size_t length;
     abench_status status;

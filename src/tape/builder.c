@@ -37,7 +37,7 @@ struct abench_tape_builder {
     slot_state *slots; /* lanes * local_slots, then shared_slots */
     uint64_t slots_bytes;
     uint64_t cut_operations; /* in the cut that is open */
-    uint64_t meetings; /* of all lanes: barriers and phases */
+    uint64_t meetings;       /* of all lanes: barriers and phases */
     uint64_t live_bytes;
     uint64_t live_blocks;
     uint32_t phase_open;

@@ -43,12 +43,14 @@ void *abench__vector_push(abench__vector *vector, const abench_memory_hooks *hoo
 void abench__vector_release(abench__vector *vector, const abench_memory_hooks *hooks,
                             uint32_t item_bytes);
 
-static inline const uint64_t *abench__lane_data(const abench_tape *tape, uint32_t lane) {
+static inline const uint64_t *abench__lane_data(const abench_tape *tape, uint32_t lane)
+{
     return tape->lanes[lane].words.data;
 }
 
 /* Where cut ends in lane: an index into its words. cut may be -1 (as unsigned): 0. */
-static inline uint64_t abench__cut_end(const abench_tape *tape, uint64_t cut, uint32_t lane) {
+static inline uint64_t abench__cut_end(const abench_tape *tape, uint64_t cut, uint32_t lane)
+{
     const uint32_t *ends = tape->cuts.data;
 
     return cut + 1 == 0 ? 0 : ends[cut * tape->summary.lanes + lane];

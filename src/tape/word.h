@@ -13,12 +13,14 @@
 #define WORD_SLOT_SHIFT 32
 #define WORD_SLOT_MASK  0xffffffu
 
-static inline uint32_t abench__word_kind(uint64_t word) {
+static inline uint32_t abench__word_kind(uint64_t word)
+{
     return (uint32_t)(word >> WORD_KIND_SHIFT);
 }
 
 /* The slot of a word without a second one. */
-static inline uint32_t abench__word_slot(uint64_t word) {
+static inline uint32_t abench__word_slot(uint64_t word)
+{
     return (uint32_t)(word >> WORD_SLOT_SHIFT) & WORD_SLOT_MASK;
 }
 

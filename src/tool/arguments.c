@@ -33,13 +33,14 @@ static const char usage[] =
     "                        (default: allocbench-results)\n"
     "      --baseline TARGET what the others are compared with; runs twice a round (default "
     "glibc)\n"
-    "      --slice N         operations that a target plays at its turn (default 200000)\n"
+    "      --slice N         operations that a target plays at its turn (default 400000)\n"
     "      --duration D      for commands that are time-limited harnesses: 500ms, 10s, 2m, 1h\n"
     "      --cooldown D      sleep between cells or rounds (default 0)\n"
     "      --timeout D       longest silence of a workload's cell, longest time of a command\n"
     "                        (default 600s; 0: none)\n"
     "      --skip-bad        go on without targets that are missing or not what they should be\n"
     "      --keep-env        keep LD_PRELOAD and the variables that steer allocators\n"
+    "      --retry-failed    run finished rounds again in which a cell failed\n"
     "      --ignore-failure  a command's exit status other than 0 is no failure\n"
     "      --sequential      play a workload's cells one after the other instead of in lockstep:\n"
     "                        what the difference in noise is (tests/bench/lockstep.py)\n"
@@ -59,6 +60,7 @@ enum {
     OPT_SKIP_BAD,
     OPT_KEEP_ENV,
     OPT_IGNORE_FAILURE,
+    OPT_RETRY_FAILED,
     OPT_NO_FLOOR,
     OPT_SEQUENTIAL,
     OPT_COLOR
@@ -79,6 +81,7 @@ static const struct option options[] = {
     {"skip-bad", no_argument, NULL, OPT_SKIP_BAD},
     {"keep-env", no_argument, NULL, OPT_KEEP_ENV},
     {"ignore-failure", no_argument, NULL, OPT_IGNORE_FAILURE},
+    {"retry-failed", no_argument, NULL, OPT_RETRY_FAILED},
     {"no-floor", no_argument, NULL, OPT_NO_FLOOR},
     {"sequential", no_argument, NULL, OPT_SEQUENTIAL},
     {"color", required_argument, NULL, OPT_COLOR},
@@ -163,6 +166,8 @@ static bool take_option(arguments *a, int option, const char *value)
         return a->keep_environment = true;
     case OPT_IGNORE_FAILURE:
         return a->ignore_failure = true;
+    case OPT_RETRY_FAILED:
+        return a->retry_failed = true;
     case OPT_NO_FLOOR:
         return a->no_floor = true;
     case OPT_SEQUENTIAL:

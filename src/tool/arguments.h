@@ -24,6 +24,7 @@ typedef struct arguments {
     bool same_seed;
     bool keep_environment;
     bool ignore_failure;
+    bool retry_failed;
     bool skip_bad;
     bool no_floor;
     bool sequential;

@@ -163,13 +163,10 @@ static int prove_targets(matrix *m, const arguments *a)
 
 static void add_workload(matrix *m, char *label, char *spec)
 {
-    matrix_workload *w;
-
     m->workloads = xrealloc(m->workloads, (m->workloads_count + 1) * sizeof *m->workloads);
-    w = &m->workloads[m->workloads_count];
-    w->id = xasprintf("w%02zu", m->workloads_count++);
-    w->label = label;
-    w->spec = spec;
+    m->workloads[m->workloads_count] =
+        (matrix_workload){xasprintf("w%02zu", m->workloads_count), label, spec, false};
+    m->workloads_count++;
 }
 
 static int add_workloads(matrix *m, const arguments *a)
@@ -352,8 +349,10 @@ static int run_and_show(matrix *m, bool color)
         return command_fail(EXIT_INTERRUPTED,
                             "interrupted: whole rounds are kept; the same command goes on");
     if (status == EXIT_OK && failed > 0)
-        return command_fail(EXIT_TARGET, "%zu cell%s failed: see the report", failed,
-                            failed == 1 ? "" : "s");
+        return command_fail(
+            EXIT_TARGET,
+            "%zu cell%s failed: see the report (--retry-failed runs their rounds again)", failed,
+            failed == 1 ? "" : "s");
     return status;
 }
 
@@ -402,6 +401,7 @@ int cmd_run(int argc, char **argv, spawner *s)
     m.same_seed = a.same_seed;
     m.keep_environment = a.keep_environment;
     m.ignore_failure = a.ignore_failure;
+    m.retry_failed = a.retry_failed;
     m.floor = !a.no_floor;
     m.sequential = a.sequential;
     abench_host_init(&m.host);

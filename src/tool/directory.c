@@ -165,7 +165,8 @@ static bool write_matrix(const matrix *m, json_t *key, char *message, size_t mes
     json_object_set_new(root, "schema", json_integer(1));
     json_object_set_new(root, "tool_version", json_string(abench_version_string()));
     json_object_set_new(root, "command_line", json_text(m->command_line));
-    json_object_set_new(root, "unix_s", u64_text((uint64_t)time(NULL)));
+    json_object_set_new(root, "unix_s",
+                        u64_text(m->unix_s != 0 ? m->unix_s : (uint64_t)time(NULL)));
     json_object_set_new(root, "seed", u64_text(m->seed));
     json_object_set_new(root, "rounds", json_integer(m->rounds));
     json_object_set_new(root, "baseline", json_text(m->targets[m->baseline].name));
@@ -298,8 +299,11 @@ static bool compare_key(matrix *m, json_t *key, char *message, size_t message_si
                  "%s holds the results of another matrix: it differs in %s; choose another "
                  "directory with -o",
                  m->directory, differs.text);
-    } else
+    } else {
+        const char *begun = json_string_value(json_object_get(root, "unix_s"));
+        m->unix_s = begun == NULL ? 0 : strtoull(begun, NULL, 10);
         keep_notes(m, json_object_get(root, "notes"));
+    }
     json_decref(root);
     free(path);
     return same;

@@ -300,6 +300,21 @@ static void take_result(round_state *s, child *c)
     free(part);
 }
 
+/* An allocator that speaks of its settings is heard: a misspelt one changes nothing. */
+static void note_words(matrix *m, const child *c, const char *errors)
+{
+    char *words = last_words(m, c);
+
+    if (words == NULL) {
+        unlink(errors);
+        return;
+    }
+    if (!c->arm->again)
+        matrix_note_once(m, "target %s said on standard error: %.200s", matrix_arm_title(m, c->arm),
+                         util_one_line(words));
+    free(words);
+}
+
 /* Reaps a child that has closed its pipe, and takes its result. */
 static void end_child(round_state *s, child *c)
 {
@@ -320,7 +335,7 @@ static void end_child(round_state *s, child *c)
         take_result(s, c);
     }
     if (c->arm->reason == NULL)
-        unlink(errors); /* what a failed cell said stays to be read */
+        note_words(s->m, c, errors); /* what a failed cell said stays to be read */
     free(errors);
     close(c->in);
     close(c->out);

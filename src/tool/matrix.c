@@ -21,7 +21,23 @@
 
 volatile sig_atomic_t matrix_interrupted;
 
+static void keep_note(matrix *m, char *note)
+{
+    progress_say(note);
+    m->notes = xrealloc(m->notes, (m->notes_count + 1) * sizeof *m->notes);
+    m->notes[m->notes_count++] = note;
+}
+
 void matrix_note(matrix *m, const char *format, ...)
+{
+    va_list list;
+
+    va_start(list, format);
+    keep_note(m, util_one_line(xvasprintf(format, list)));
+    va_end(list);
+}
+
+void matrix_note_once(matrix *m, const char *format, ...)
 {
     va_list list;
     char *note;
@@ -29,9 +45,12 @@ void matrix_note(matrix *m, const char *format, ...)
     va_start(list, format);
     note = util_one_line(xvasprintf(format, list));
     va_end(list);
-    progress_say(note);
-    m->notes = xrealloc(m->notes, (m->notes_count + 1) * sizeof *m->notes);
-    m->notes[m->notes_count++] = note;
+    for (size_t at = 0; at < m->notes_count; at++)
+        if (strcmp(m->notes[at], note) == 0) {
+            free(note);
+            return;
+        }
+    keep_note(m, note);
 }
 
 char *matrix_path(const matrix *m, const char *folder, const char *name, const char *suffix)
@@ -157,12 +176,13 @@ static void report_failures(const matrix *m, size_t workload, uint32_t round, co
     }
 }
 
-static bool has_failed(const arm *arms, size_t count)
+static size_t count_failed(const arm *arms, size_t count)
 {
+    size_t failed = 0;
+
     for (size_t at = 0; at < count; at++)
-        if (arms[at].reason != NULL)
-            return true;
-    return false;
+        failed += arms[at].reason != NULL;
+    return failed;
 }
 
 /* Whether the result directory takes more, asked when a cell has failed: of a full disk, or a quota
@@ -199,12 +219,13 @@ static bool run_round(matrix *m, size_t workload, uint32_t round, char *message,
         mode = lockstep_round(m, workload, round, arms, count);
     else
         single_round(m, workload, round, arms, count);
-    if (!matrix_interrupted && has_failed(arms, count))
+    if (!matrix_interrupted && count_failed(arms, count) > 0)
         good = has_room(m, message, message_size);
     if (matrix_interrupted || !good) {
         remove_remains(m, arms, count);
     } else {
         report_failures(m, workload, round, arms, count);
+        m->workloads[workload].hopeless = count_failed(arms, count) == count;
         good = publish_round(m, workload, round, arms, count, mode, message, message_size);
     }
     free_arms(arms, count);
@@ -213,11 +234,27 @@ static bool run_round(matrix *m, size_t workload, uint32_t round, char *message,
 
 /* ---- all rounds ------------------------------------------------------------------------------ */
 
+static bool holds_failed_cell(const char *path)
+{
+    json_t *root = json_load_file(path, 0, NULL);
+    size_t index;
+    json_t *item;
+    bool failed = root == NULL; /* not readable: run it again */
+
+    json_array_foreach(json_object_get(root, "cells"), index, item)
+    {
+        const char *status = json_string_value(json_object_get(item, "status"));
+        failed = failed || status == NULL || strcmp(status, "ok") != 0;
+    }
+    json_decref(root);
+    return failed;
+}
+
 static bool is_done(const matrix *m, size_t workload, uint32_t round)
 {
     char *name = xasprintf("%s.r%03u", m->workloads[workload].id, round);
     char *path = matrix_path(m, "rounds", name, ".json");
-    const bool done = access(path, F_OK) == 0;
+    const bool done = access(path, F_OK) == 0 && !(m->retry_failed && holds_failed_cell(path));
 
     free(name);
     free(path);
@@ -251,7 +288,7 @@ bool matrix_run(matrix *m, char *message, size_t message_size)
     progress_begin(todo);
     for (uint32_t round = 0; round < m->rounds; round++) {
         for (size_t w = 0; w < m->workloads_count; w++) {
-            if (is_done(m, w, round))
+            if (is_done(m, w, round) || m->workloads[w].hopeless)
                 continue;
             progress_at(done, m->workloads[w].label, round + 1, m->rounds);
             if (done > 0)
@@ -268,5 +305,9 @@ bool matrix_run(matrix *m, char *message, size_t message_size)
         }
     }
     progress_end();
+    for (size_t w = 0; w < m->workloads_count; w++)
+        if (m->workloads[w].hopeless)
+            matrix_note(m, "%.80s: every cell of a round failed, its other rounds were not run",
+                        m->workloads[w].label);
     return true;
 }

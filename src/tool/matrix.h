@@ -18,9 +18,10 @@
 #include "tool/target.h"
 
 typedef struct matrix_workload {
-    char *id;    /* "w00" */
-    char *label; /* as the user gave it */
-    char *spec;  /* canonical; NULL for the command */
+    char *id;      /* "w00" */
+    char *label;   /* as the user gave it */
+    char *spec;    /* canonical; NULL for the command */
+    bool hopeless; /* every cell of a round failed: its other rounds are not run */
 } matrix_workload;
 
 typedef struct matrix {
@@ -43,13 +44,15 @@ typedef struct matrix {
     bool same_seed;
     bool keep_environment;
     bool ignore_failure;
-    bool sequential; /* cells of a tape one after the other, not in lockstep */
-    bool floor;      /* a cell of the null allocator in each round of a tape */
+    bool retry_failed; /* a finished round with a failed cell is run again */
+    bool sequential;   /* cells of a tape one after the other, not in lockstep */
+    bool floor;        /* a cell of the null allocator in each round of a tape */
     /* found */
     abench_host host;
     char *cell; /* path of allocbench-cell */
     char *probe;
     spawner *spawner;
+    uint64_t unix_s; /* when the directory was begun; 0: now */
     char **notes;
     size_t notes_count;
     bool unreached; /* the probe cannot get into the command: system targets only */
@@ -69,6 +72,9 @@ extern volatile sig_atomic_t matrix_interrupted;
 
 /* Keeps a line for the report, and says it on stderr. */
 void matrix_note(matrix *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same, unless there is such a note already. */
+void matrix_note_once(matrix *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Makes or opens the directory, locks it, and compares the key of what is there with what is asked.
  * false with one line in message: what differs, who holds it, or what failed. */

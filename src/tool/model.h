@@ -60,9 +60,9 @@ typedef struct model_cell {
     bool again; /* the baseline's second cell of the round (A/A) */
     bool failed;
     bool in_lockstep; /* how its round was run */
-    char *reason; /* why it failed: one line; else NULL */
-    char *file;   /* relative to DIR; NULL when the cell failed before it wrote one */
-    uint32_t lanes; /* 0 when the file does not say */
+    char *reason;     /* why it failed: one line; else NULL */
+    char *file;       /* relative to DIR; NULL when the cell failed before it wrote one */
+    uint32_t lanes;   /* 0 when the file does not say */
     char *plan_digest;
     char *work_digest;
     abench_identity identity;

@@ -16,11 +16,13 @@ static const abench__workload_kind *const kinds[] = {
     &abench__mixed,
 };
 
-const abench__workload_kind *abench__workload_kind_at(uint32_t index) {
+const abench__workload_kind *abench__workload_kind_at(uint32_t index)
+{
     return index < sizeof kinds / sizeof kinds[0] ? kinds[index] : NULL;
 }
 
-abench_status abench_workload_at(uint32_t index, abench_workload_info *out) {
+abench_status abench_workload_at(uint32_t index, abench_workload_info *out)
+{
     const abench__workload_kind *kind = abench__workload_kind_at(index);
 
     if (kind == NULL)
@@ -29,7 +31,8 @@ abench_status abench_workload_at(uint32_t index, abench_workload_info *out) {
 }
 
 abench_status abench_workload_parameter_at(const char *name, uint32_t index,
-                                           abench_workload_parameter *out) {
+                                           abench_workload_parameter *out)
+{
     const abench__workload_kind *kind;
 
     for (uint32_t at = 0; (kind = abench__workload_kind_at(at)) != NULL; at++) {
@@ -47,12 +50,14 @@ abench_status abench_workload_parameter_at(const char *name, uint32_t index,
     return ABENCH_ERROR_NOT_FOUND;
 }
 
-void abench_workload_info_init(abench_workload_info *info) {
+void abench_workload_info_init(abench_workload_info *info)
+{
     memset(info, 0, sizeof *info);
     info->struct_size = sizeof *info;
 }
 
-void abench_workload_parameter_init(abench_workload_parameter *parameter) {
+void abench_workload_parameter_init(abench_workload_parameter *parameter)
+{
     memset(parameter, 0, sizeof *parameter);
     parameter->struct_size = sizeof *parameter;
 }

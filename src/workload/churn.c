@@ -34,23 +34,27 @@ typedef struct churn {
     int cross;
 } churn;
 
-static int is_cross(const abench_workload *w) {
+static int is_cross(const abench_workload *w)
+{
     return w->kind == &abench__churn_cross;
 }
 
 /* Slot index of the blocks that lane owner allocates. */
-static uint32_t slot_of(const churn *c, uint32_t owner, uint32_t index) {
+static uint32_t slot_of(const churn *c, uint32_t owner, uint32_t index)
+{
     return c->cross ? ABENCH_SLOT_SHARED | (owner * c->slots + index) : index;
 }
 
-static void allocate_all(const churn *c) {
+static void allocate_all(const churn *c)
+{
     for (uint32_t index = 0; index < c->slots; index++)
         for (uint32_t lane = 0; lane < c->lanes; lane++)
             abench_tape_builder_malloc(c->builder, lane, slot_of(c, lane, index),
                                        abench_distribution_draw(c->sizes, &c->size_streams[lane]));
 }
 
-static void shuffle_orders(const churn *c) {
+static void shuffle_orders(const churn *c)
+{
     for (uint32_t lane = 0; lane < c->lanes; lane++) {
         uint32_t *order = c->orders + (uint64_t)lane * c->slots;
         for (uint32_t index = 0; index < c->slots; index++)
@@ -59,7 +63,8 @@ static void shuffle_orders(const churn *c) {
     }
 }
 
-static void free_all_shuffled(const churn *c) {
+static void free_all_shuffled(const churn *c)
+{
     shuffle_orders(c);
     for (uint32_t index = 0; index < c->slots; index++)
         for (uint32_t lane = 0; lane < c->lanes; lane++) {
@@ -69,13 +74,15 @@ static void free_all_shuffled(const churn *c) {
         }
 }
 
-static void free_all_in_order(const churn *c) {
+static void free_all_in_order(const churn *c)
+{
     for (uint32_t index = 0; index < c->slots; index++)
         for (uint32_t lane = 0; lane < c->lanes; lane++)
             abench_tape_builder_free(c->builder, lane, slot_of(c, lane, index));
 }
 
-static void shape(const abench_workload *w, abench_tape_options *options) {
+static void shape(const abench_workload *w, abench_tape_options *options)
+{
     const uint32_t lanes = (uint32_t)abench__workload_value(w, "lanes")->number;
     const uint32_t slots = (uint32_t)abench__workload_value(w, "slots")->number;
     const uint64_t all = (uint64_t)lanes * slots;
@@ -88,7 +95,8 @@ static void shape(const abench_workload *w, abench_tape_options *options) {
         options->local_slots = slots;
 }
 
-static abench_status generate(const abench_workload *w, abench_tape_builder *builder) {
+static abench_status generate(const abench_workload *w, abench_tape_builder *builder)
+{
     const uint64_t rounds = abench__workload_value(w, "rounds")->number;
     abench__arena arena = {0};
     churn c = {.builder = builder, .cross = is_cross(w)};

@@ -16,7 +16,8 @@ static const abench__parameter parameters[] = {
     {0},
 };
 
-static void shape(const abench_workload *w, abench_tape_options *options) {
+static void shape(const abench_workload *w, abench_tape_options *options)
+{
     options->lanes = (uint32_t)abench__workload_value(w, "lanes")->number;
     options->local_slots = (uint32_t)abench__workload_value(w, "slots")->number;
     options->touch = (uint32_t)abench__workload_value(w, "touch")->number;
@@ -27,7 +28,8 @@ typedef struct streams {
     abench_random slots;
 } streams;
 
-static void generate_all(const abench_workload *w, abench_tape_builder *builder, streams *random) {
+static void generate_all(const abench_workload *w, abench_tape_builder *builder, streams *random)
+{
     const abench_distribution *sizes = abench__workload_value(w, "sizes")->sizes;
     const uint32_t lanes = (uint32_t)abench__workload_value(w, "lanes")->number;
     const uint32_t slots = (uint32_t)abench__workload_value(w, "slots")->number;
@@ -54,7 +56,8 @@ static void generate_all(const abench_workload *w, abench_tape_builder *builder,
             abench_tape_builder_free(builder, lane, slot);
 }
 
-static abench_status generate(const abench_workload *w, abench_tape_builder *builder) {
+static abench_status generate(const abench_workload *w, abench_tape_builder *builder)
+{
     const uint32_t lanes = (uint32_t)abench__workload_value(w, "lanes")->number;
     streams *random = abench__map(NULL, lanes * sizeof *random, 0);
 

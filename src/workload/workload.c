@@ -14,18 +14,21 @@ typedef struct parser {
     abench_error *error;
 } parser;
 
-static uint32_t column(const parser *p) {
+static uint32_t column(const parser *p)
+{
     return (uint32_t)(p->at - p->spec) + 1;
 }
 
-static abench_status syntax(const parser *p, const char *what) {
-    return abench__fail_at(p->error, ABENCH_ERROR_SYNTAX, column(p), "workload '%.60s', column %u: %s",
-                           p->spec, column(p), what);
+static abench_status syntax(const parser *p, const char *what)
+{
+    return abench__fail_at(p->error, ABENCH_ERROR_SYNTAX, column(p),
+                           "workload '%.60s', column %u: %s", p->spec, column(p), what);
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-static abench_status find_kind(parser *p, const char *name) {
+static abench_status find_kind(parser *p, const char *name)
+{
     const abench__workload_kind *kind, *nearest = abench__workload_kind_at(0);
 
     for (uint32_t at = 0; (kind = abench__workload_kind_at(at)) != NULL; at++) {
@@ -43,7 +46,8 @@ static abench_status find_kind(parser *p, const char *name) {
                            name, nearest->info.name);
 }
 
-static abench_status find_parameter(const parser *p, const char *name, uint32_t *index) {
+static abench_status find_parameter(const parser *p, const char *name, uint32_t *index)
+{
     const abench__parameter *parameters = p->workload->kind->parameters;
     const char *nearest = parameters[0].name;
 
@@ -55,12 +59,14 @@ static abench_status find_parameter(const parser *p, const char *name, uint32_t 
         if (abench_text_distance(parameters[at].name, name) < abench_text_distance(nearest, name))
             nearest = parameters[at].name;
     }
-    return abench__fail_at(p->error, ABENCH_ERROR_NOT_FOUND, column(p),
-                           "workload '%.60s', column %u: %s has no parameter '%s'; did you mean '%s'?",
-                           p->spec, column(p), p->workload->kind->info.name, name, nearest);
+    return abench__fail_at(
+        p->error, ABENCH_ERROR_NOT_FOUND, column(p),
+        "workload '%.60s', column %u: %s has no parameter '%s'; did you mean '%s'?", p->spec,
+        column(p), p->workload->kind->info.name, name, nearest);
 }
 
-const abench__value *abench__workload_value(const abench_workload *workload, const char *name) {
+const abench__value *abench__workload_value(const abench_workload *workload, const char *name)
+{
     uint32_t at = 0;
 
     while (strcmp(workload->kind->parameters[at].name, name) != 0)
@@ -73,7 +79,8 @@ const abench__value *abench__workload_value(const abench_workload *workload, con
 static const char *const touch_words[] = {"nothing", "first", "pages", "all"};
 
 static abench_status read_integer(const parser *p, const abench__parameter *parameter,
-                                  abench__value *value) {
+                                  abench__value *value)
+{
     const char *at = value->text;
     char what[160];
     abench__text text;
@@ -91,7 +98,8 @@ static abench_status read_integer(const parser *p, const abench__parameter *para
     return syntax(p, what);
 }
 
-static abench_status read_touch(const parser *p, abench__value *value) {
+static abench_status read_touch(const parser *p, abench__value *value)
+{
     for (uint32_t at = 0; at < sizeof touch_words / sizeof touch_words[0]; at++) {
         if (strcmp(touch_words[at], value->text) == 0) {
             value->number = at;
@@ -101,7 +109,8 @@ static abench_status read_touch(const parser *p, abench__value *value) {
     return syntax(p, "touch is one of nothing, first, pages, all");
 }
 
-static abench_status read_sizes(const parser *p, abench__value *value) {
+static abench_status read_sizes(const parser *p, abench__value *value)
+{
     abench_error inner = ABENCH_ERROR_INIT;
     const abench_status status = abench_distribution_parse(value->text, &value->sizes, &inner);
     const uint32_t at = column(p) + (inner.column == 0 ? 0 : inner.column - 1);
@@ -113,7 +122,8 @@ static abench_status read_sizes(const parser *p, abench__value *value) {
 }
 
 /* Takes text (length bytes at p->at) as the value of parameter index. */
-static abench_status set_value(const parser *p, uint32_t index, const char *text, size_t length) {
+static abench_status set_value(const parser *p, uint32_t index, const char *text, size_t length)
+{
     const abench__parameter *parameter = &p->workload->kind->parameters[index];
     abench__value *value = &p->workload->values[index];
 
@@ -134,7 +144,8 @@ static abench_status set_value(const parser *p, uint32_t index, const char *text
 }
 
 /* The length of the value at text: to the comma that a KEY= follows, or to the end. */
-static size_t value_length(const char *text) {
+static size_t value_length(const char *text)
+{
     size_t end = 0;
 
     for (;;) {
@@ -149,7 +160,8 @@ static size_t value_length(const char *text) {
     }
 }
 
-static abench_status parse_parameters(parser *p) {
+static abench_status parse_parameters(parser *p)
+{
     for (;;) {
         char name[32];
         const size_t length = strcspn(p->at, "=,");
@@ -176,7 +188,8 @@ static abench_status parse_parameters(parser *p) {
     }
 }
 
-static abench_status fill_presets(parser *p, uint32_t lanes) {
+static abench_status fill_presets(parser *p, uint32_t lanes)
+{
     const abench__parameter *parameters = p->workload->kind->parameters;
 
     for (uint32_t at = 0; parameters[at].name != NULL; at++) {
@@ -199,7 +212,8 @@ static abench_status fill_presets(parser *p, uint32_t lanes) {
     return ABENCH_OK;
 }
 
-static abench_status write_spec(parser *p) {
+static abench_status write_spec(parser *p)
+{
     const abench__workload_kind *kind = p->workload->kind;
     abench__text text;
 
@@ -212,7 +226,8 @@ static abench_status write_spec(parser *p) {
 }
 
 abench_status abench_workload_parse(const char *spec, uint64_t seed, uint32_t lanes,
-                                    abench_workload **out, abench_error *error) {
+                                    abench_workload **out, abench_error *error)
+{
     char name[32];
     const size_t length = spec == NULL ? 0 : strcspn(spec, ":");
     parser p = {spec, spec, NULL, error};
@@ -246,7 +261,8 @@ abench_status abench_workload_parse(const char *spec, uint64_t seed, uint32_t la
 
 /* ---- a workload ------------------------------------------------------------------------------ */
 
-void abench_workload_destroy(abench_workload *workload) {
+void abench_workload_destroy(abench_workload *workload)
+{
     if (workload == NULL)
         return;
     for (uint32_t at = 0; at < ABENCH__PARAMETERS_MAX; at++)
@@ -254,17 +270,20 @@ void abench_workload_destroy(abench_workload *workload) {
     abench__unmap(NULL, workload, workload->bytes);
 }
 
-const char *abench_workload_spec(const abench_workload *workload) {
+const char *abench_workload_spec(const abench_workload *workload)
+{
     return workload->spec;
 }
 
-uint64_t abench_workload_plan_digest(const abench_workload *workload) {
+uint64_t abench_workload_plan_digest(const abench_workload *workload)
+{
     return abench__fold(abench__fold_text(1, workload->spec), workload->seed);
 }
 
 abench_status abench_workload_tape(const abench_workload *workload,
                                    const abench_memory_hooks *hooks, abench_tape **out,
-                                   abench_error *error) {
+                                   abench_error *error)
+{
     abench_tape_options options = ABENCH_TAPE_OPTIONS_INIT;
     abench_tape_builder *builder = NULL;
     abench_status status;

@@ -10,7 +10,7 @@ the same seed. Printed: the error of glibc against itself and the range of jemal
   lockstep   median over slices of the slice-by-slice ratio (what allocbench reports)
   sequence   ratio of the cells' medians over slices, and of their total times (what suites do)
 
-Slices are about 5 ms (160000 operations); the first of each cell is left out.
+A session takes some 10 s; `lockstep.py ALLOCBENCH 3 30` gives a first look. Slices are about 5 ms (160000 operations); the first of each cell is left out.
 """
 import json
 import statistics
@@ -56,6 +56,7 @@ def main():
             "sequence, ratio of median slices": ([], []),
             "sequence, ratio of total times": ([], [])}
     for seed in range(1, sessions + 1):
+        print(f"session {seed} of {sessions}", file=sys.stderr)
         first, again, other = session(tool, [], seed, steps)
         rows["lockstep, median of slice ratios"][0].append(paired(again, first))
         rows["lockstep, median of slice ratios"][1].append(paired(other, first))

@@ -60,3 +60,30 @@ check_whole("good", 1, 4)
 rss = {cell["target"]: metrics(lines)["rss_bytes"] for _, cell, lines in cells("good")}
 check(rss["bad"] > 10 * rss["glibc"], "what is never freed is seen: %s" % rss)
 PY
+
+# An allocator that failed once is tried again when it is asked for; the whole round is run anew.
+tool run -t "bad=$LIBRARY,BAD_ALLOCATOR=crash" -t glibc --rounds 2 -o again --no-floor "$SMALL"
+expect 4
+before=$(stat -c %i again/rounds/w00.r000.json)
+tool run -t "bad=$LIBRARY,BAD_ALLOCATOR=crash" -t glibc --rounds 2 -o again --no-floor "$SMALL"
+expect 4
+[ "$(stat -c %i again/rounds/w00.r000.json)" = "$before" ] || fail "a finished round was run again"
+tool run -t "bad=$LIBRARY,BAD_ALLOCATOR=crash" -t glibc --rounds 2 -o again --no-floor \
+    --retry-failed "$SMALL"
+expect 4
+[ "$(stat -c %i again/rounds/w00.r000.json)" != "$before" ] || fail "the round was not run again"
+
+# When nothing works at all the other rounds are not run.
+tool run -t glibc --rounds 3 -o hopeless -- false
+expect 4
+says "every cell of a round failed"
+[ "$(find hopeless/rounds -name '*.json' | wc -l)" -eq 1 ] || fail "more than one round was run"
+
+# What a target says on standard error is heard.
+if [ -e /usr/lib/x86_64-linux-gnu/libjemalloc.so.2 ]; then
+    tool run -t jemalloc:MALLOC_CONF=nonsense:1 --rounds 2 -o words --no-floor "$SMALL"
+    expect 0
+    says "target jemalloc:MALLOC_CONF=nonsense:1 said on standard error: "
+    [ "$(grep -c 'said on standard error' err)" -eq 1 ] || fail "said more than once"
+    grep -q "said on standard error" words/REPORT.md || fail "REPORT.md does not say it"
+fi

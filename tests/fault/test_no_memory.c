@@ -87,7 +87,7 @@ static abench_status own_work_in_a_run(const abench_memory_hooks *hooks)
     if (status == ABENCH_OK)
         status = abench_run_start(run);
     if (status == ABENCH_OK)
-        status = abench_run_phase(run, "more");
+        status = abench_run_phase(run, "more", ABENCH_PHASE_TIMED);
     if (status == ABENCH_OK)
         status = abench_run_stop(run);
     abench_run_destroy(run);

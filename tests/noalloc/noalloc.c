@@ -297,7 +297,7 @@ static int own_work(void)
     interposer_arm();
     for (int phase = 0; phase < 5; phase++) {
         nanosleep(&(struct timespec){0, 20000000}, NULL);
-        must(abench_run_phase(run, "next") == ABENCH_OK, "no phase");
+        must(abench_run_phase(run, "next", ABENCH_PHASE_TIMED) == ABENCH_OK, "no phase");
     }
     must(abench_run_stop(run) == ABENCH_OK, "no stop");
     interposer_disarm();

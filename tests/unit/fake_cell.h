@@ -128,7 +128,7 @@ static inline int fake_cell(void)
 static inline matrix fake_matrix(void)
 {
     static char workload_id[] = "w00", label[] = "fake", spec[] = "fake/1:";
-    static matrix_workload workload = {workload_id, label, spec};
+    static matrix_workload workload = {workload_id, label, spec, false};
     char folder[] = "/tmp/allocbench-test-XXXXXX";
     matrix m = {.lock = -1, .seed = 7, .rounds = 2, .timeout_s = 20, .floor = true};
 

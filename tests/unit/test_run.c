@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include <sys/mman.h>
+#include <time.h>
 #include <sys/stat.h>
 
 #include <allocbench/run.h>
@@ -280,13 +281,16 @@ static void own_work_shows_the_growth_between_its_marks(void **state)
     memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE,
                   -1, 0); /* resident without a write, which a sanitizer would shadow */
     assert_true(memory != MAP_FAILED);
-    assert_int_equal(abench_run_phase(run, "after-it"), ABENCH_OK); /* ends "steady" */
+    nanosleep(&(struct timespec){0, 3000000}, NULL);
+    assert_int_equal(abench_run_phase(run, "after-it", 0), ABENCH_OK); /* ends "steady" */
+    nanosleep(&(struct timespec){0, 30000000}, NULL);
     munmap(memory, bytes);
     assert_int_equal(abench_run_stop(run), ABENCH_OK);
 
     assert_true(metric(run, "rss_peak_bytes") > 19.5 * MB);
     assert_true(metric(run, "rss_peak_bytes") < 24 * MB);
-    assert_true(metric(run, "rss_bytes") < 4 * MB); /* of the last phase: it is back */
+    assert_true(metric(run, "rss_bytes") > 19.5 * MB); /* of the last timed phase */
+    assert_true(metric(run, "rss_drained_bytes") < 4 * MB); /* of the last: it is back */
     read_result_at(path, &r);
     assert_text(r.lines[0], "name", "own \\\"work\\\"");
     assert_text(record_at(&r, "phase", 0), "name", "baseline");
@@ -295,6 +299,10 @@ static void own_work_shows_the_growth_between_its_marks(void **state)
     assert_true(number(steady, "memory.rss_bytes") - metric(run, "rss_baseline_bytes") > 19.5 * MB);
     assert_true(number(steady, "memory.rss_bytes") - metric(run, "rss_baseline_bytes") < 24 * MB);
     assert_true(number(after, "time_ns") >= number(steady, "time_ns"));
+    /* The clocks of the timed phase, not of the 30 ms behind it. */
+    assert_true(metric(run, "wall_ns") >= 3000000);
+    assert_true(metric(run, "wall_ns") <= number(after, "time_ns") - 30000000);
+    assert_true(metric(run, "cpu_ns") <= metric(run, "wall_ns") * 64);
     assert_null(json_find(record_at(&r, "end", 0), "receipt"));
     assert_null(json_find(record_at(&r, "end", 0), "work_digest"));
     free_result(&r);
@@ -308,7 +316,7 @@ static void calls_that_do_not_fit_the_state_are_refused(void **state)
 
     (void)state;
     assert_int_equal(abench_run_create(NULL, &run), ABENCH_OK);
-    assert_int_equal(abench_run_phase(run, "x"), ABENCH_ERROR_STATE);
+    assert_int_equal(abench_run_phase(run, "x", ABENCH_PHASE_TIMED), ABENCH_ERROR_STATE);
     assert_int_equal(abench_run_stop(run), ABENCH_ERROR_STATE);
     assert_int_equal(abench_run_metric(run, "duration_ns", &value), ABENCH_ERROR_STATE);
     assert_int_equal(abench_run_write(run, 1, ABENCH_FORMAT_JSONL), ABENCH_ERROR_STATE);
@@ -338,8 +346,10 @@ static void phases_of_own_work_have_names_of_the_same_kind(void **state)
     assert_int_equal(abench_run_create(NULL, &run), ABENCH_OK);
     assert_int_equal(abench_run_start(run), ABENCH_OK);
     for (size_t at = 0; at < sizeof names / sizeof names[0]; at++)
-        assert_int_equal(abench_run_phase(run, names[at]), ABENCH_ERROR_ARGUMENT);
-    assert_int_equal(abench_run_phase(run, "abcdefghijklmnopqrstuvwxyz-0123"), ABENCH_OK);
+        assert_int_equal(abench_run_phase(run, names[at], ABENCH_PHASE_TIMED),
+                         ABENCH_ERROR_ARGUMENT);
+    assert_int_equal(abench_run_phase(run, "abcdefghijklmnopqrstuvwxyz-0123", ABENCH_PHASE_TIMED),
+                     ABENCH_OK);
     assert_int_equal(abench_run_stop(run), ABENCH_OK);
     abench_run_destroy(run);
 }
@@ -356,8 +366,8 @@ static void a_run_with_too_many_phases_can_still_stop(void **state)
     assert_int_equal(abench_run_create(&o, &run), ABENCH_OK);
     assert_int_equal(abench_run_start(run), ABENCH_OK);
     for (int at = 0; at < ABENCH_PHASES_MAX - 1; at++)
-        assert_int_equal(abench_run_phase(run, "next"), ABENCH_OK);
-    assert_int_equal(abench_run_phase(run, "too-many"), ABENCH_ERROR_LIMIT);
+        assert_int_equal(abench_run_phase(run, "next", ABENCH_PHASE_TIMED), ABENCH_OK);
+    assert_int_equal(abench_run_phase(run, "too-many", ABENCH_PHASE_TIMED), ABENCH_ERROR_LIMIT);
     assert_non_null(strstr(abench_run_error(run)->message, "more than 64 phases"));
     assert_int_equal(abench_run_stop(run), ABENCH_OK);
     read_result_at(path, &r);

@@ -399,7 +399,7 @@ static void metrics_can_be_listed_and_stand_in_the_file(void **state)
 static void what_was_not_measured_is_not_found_rather_than_0(void **state)
 {
     static const char *const of_a_tape[] = {
-        "time_ns_per_operation", "operations",      "wall_ns",      "live_bytes",
+        "time_ns_per_operation", "operations",      "busy_ns",      "live_bytes",
         "usable_bytes",          "usable_per_live", "rss_per_live", "rss_drained_bytes"};
     abench_allocator allocator = honest_allocator();
     abench_run *run = make_run(0);

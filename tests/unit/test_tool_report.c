@@ -142,7 +142,7 @@ static void the_table_says_what_is_missing_and_what_failed(void **state)
     char *text = print(&w, print_table);
     assert_has(text, "n/a");
     assert_has(text, "missing: mimalloc3: install libmimalloc3\n");
-    assert_has(text, "failed: tcmalloc, round 1: killed by signal 11 (Segmentation fault)\n");
+    assert_has(text, "failed: tcmalloc, round 2: killed by signal 11 (Segmentation fault)\n");
     assert_has(text, "jemalloc did other work than");
     assert_has(text, "note: the sampler missed 3 deadlines [2 cells: jemalloc]\n");
     free(text);
@@ -191,7 +191,7 @@ static void markdown_shows_names_and_nothing_else(void **state)
     assert_has(text, "| a\\|b\"c , \\*x\\* |");
     assert_has(text, "## tape:&lt;b&gt;&amp;\"'\\`\\| # \\[X\\](y)\n");
     assert_has(text, "- \\- &lt;img src=x&gt; \\`code\\` \\_it\\_");
-    assert_has(text, "round 1: crashed badly \\| &lt;b&gt;\n");
+    assert_has(text, "round 2: crashed badly \\| &lt;b&gt;\n");
     /* Each line of a table has the cells of its heading. */
     size_t bars = 0;
     for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
@@ -259,9 +259,9 @@ static void the_summary_file_has_the_numbers(void **state)
     world w = open_world(&fake_plain);
     char *text = print(&w, print_summary);
     assert_has(text, "\nchurn-local:lanes=1\tjemalloc\trss_bytes\tbytes\tlower\t2\t20552089.6\t"
-                     "15728640\t25375539.2\t0.469387755102041\t0.925\t0.75\t1.1\t1\t1\n");
+                     "15728640\t25375539.2\t0.469387755102041\t0.925\t0.75\t1.1\t1\t1\t1\t1\t1\n");
     assert_has(text, "\tglibc\trss_bytes\tbytes\tlower\t2\t22020096\t20971520\t23068672\t"
-                     "0.0952380952380952\t\t\t\t\t1\n");
+                     "0.0952380952380952\t\t\t\t\t\t1\t1\t1\n");
     assert_has(text, "\t(floor)\ttime_ns_per_operation\tns\tlower\t2\t12.5\t10\t15\t0.4\t0.25\t");
     assert_has(text, "\ttcmalloc\trss_bytes\tbytes\tlower\t1\t41943040\t41943040\t41943040\t\t2\t");
     free(text);

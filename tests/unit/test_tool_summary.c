@@ -112,6 +112,28 @@ static void the_second_cell_of_the_baseline_gives_the_noise(void **state)
     assert_near(row->values[1].ratio, 1.1);
     assert_near(row->ratio, 1.05);
     assert_true(row->straddles); /* it touches 1 */
+    assert_false(row->in_noise); /* it is the noise */
+    close_world(&w);
+}
+
+static void ratios_that_overlap_the_noise_are_known(void **state)
+{
+    (void)state;
+    world w = open_world(&fake_plain);
+    /* glibc against itself: 1.0 and 1.1; jemalloc's rounds: 0.7 and 0.9 */
+    assert_false(row_of(&w, JEMALLOC, false, SUMMARY_TIME)->in_noise);
+    /* Now the second cell is as fast in one round as jemalloc is. */
+    for (size_t i = 0; i < w.m->cells_count; i++) {
+        model_cell *cell = &w.m->cells[i];
+        if (cell->workload != 0 || cell->round != 0 || !cell->again)
+            continue;
+        for (size_t j = 0; j < cell->slices_count; j++)
+            cell->slices[j].cpu_ns = cell->slices[j].cpu_ns * 8 / 10;
+    }
+    summary *anew = summary_make(w.m);
+    assert_true(summary_find(anew, 0, JEMALLOC, false, SUMMARY_TIME)->in_noise);
+    assert_false(summary_find(anew, 0, JEMALLOC, false, SUMMARY_TIME)->straddles);
+    summary_free(anew);
     close_world(&w);
 }
 
@@ -207,6 +229,7 @@ int main(void)
         cmocka_unit_test(slices_that_do_not_pair_are_compared_by_their_medians),
         cmocka_unit_test(the_baseline_has_no_ratio_to_itself),
         cmocka_unit_test(the_second_cell_of_the_baseline_gives_the_noise),
+        cmocka_unit_test(ratios_that_overlap_the_noise_are_known),
         cmocka_unit_test(rounds_on_both_sides_of_one_straddle),
         cmocka_unit_test(a_failed_cell_gives_no_value),
         cmocka_unit_test(only_cells_of_one_round_are_paired),

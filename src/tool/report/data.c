@@ -58,7 +58,7 @@ void data_summary(const summary *s, FILE *out)
 {
     const model *m = s->m;
     fputs("workload\ttarget\tmetric\tunit\tdirection\tn\tmedian\tmin\tmax\tspread\tratio\tratio_"
-          "min\tratio_max\tstraddles\taa_ratio\n",
+          "min\tratio_max\tstraddles\tin_noise\taa_ratio\taa_ratio_min\taa_ratio_max\n",
           out);
     for (size_t i = 0; i < s->count; i++) {
         const summary_row *row = &s->rows[i];
@@ -78,9 +78,13 @@ void data_summary(const summary *s, FILE *out)
         put_number(out, row->ratios > 0, row->ratio_minimum);
         put_number(out, row->ratios > 0, row->ratio_maximum);
         put_number(out, row->ratios > 0, row->straddles);
+        put_number(out, row->ratios > 0, row->in_noise);
         const summary_row *again = summary_find(s, row->workload, m->baseline, true, row->metric);
         if (again != NULL && again->ratios > 0)
-            fprintf(out, "%.15g", again->ratio);
+            fprintf(out, "%.15g\t%.15g\t%.15g", again->ratio, again->ratio_minimum,
+                    again->ratio_maximum);
+        else
+            fputs("\t\t", out);
         fputc('\n', out);
     }
 }

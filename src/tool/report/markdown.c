@@ -215,17 +215,23 @@ static void put_reading_help(const model *m, FILE *out)
           "- **x0.72** is the median of the rounds' ratios to ",
           out);
     format_markdown(out, m->targets[m->baseline].name);
-    fputs(", each taken within one round. \\~ after it: the rounds lie on both sides of 1, so call "
-          "it a tie. ? after it: one round only, which proves nothing.\n"
+    fputs(", each taken within one round. \\~ after it: call it a tie - the rounds lie on both "
+          "sides of "
+          "1, or overlap what the baseline does against itself (A/A). ? after it: one round only, "
+          "which proves nothing.\n"
           "- A/A is the baseline run twice a round. A difference smaller than that is noise.\n"
           "- Time is the median over slices of work, without each phase's first, waits and pauses; "
           "memory is what the kernel says, less what it said before the work. *usable/live* is "
           "what the allocator rounds up, *RSS/live* "
           "all that it costs, *drained* what it keeps when everything was freed.\n"
           "- An allocator can win one column by losing another: read the row, not the cell.\n"
-          "- In lockstep a target plays a slice, then sleeps while the others play theirs: more time "
+          "- In lockstep a target plays a slice, then sleeps while the others play theirs. It "
+          "finds cold "
+          "caches when it goes on, which weighs more the faster it is and the more targets there "
+          "are; and more time "
           "passes on the clock between its operations than in a program of its own. What purges by "
-          "the clock (jemalloc's decay, mimalloc's purge delay) may give back earlier in the work than "
+          "the clock (jemalloc's decay, mimalloc's purge delay) may give back earlier in the work "
+          "than "
           "it would there; `--sequential` shows how much that is.\n",
           out);
 }

@@ -104,7 +104,7 @@ static void add_other_work(collector *c, const model *m)
         add(c,
             xasprintf("round %u of %s: %s did other work than %s (their digests differ), so they "
                       "are not compared",
-                      cell->round, m->workloads[cell->workload].label, notes_target(m, cell),
+                      cell->round + 1, m->workloads[cell->workload].label, notes_target(m, cell),
                       notes_target(m, base)),
             NULL);
     }
@@ -133,7 +133,7 @@ note_list notes_failures(const model *m, size_t workload)
         if (cell->workload == workload && cell->failed)
             add(&c,
                 xasprintf("%s%s, round %u: %s", notes_target(m, cell), cell->again ? " (A/A)" : "",
-                          cell->round, cell->reason),
+                          cell->round + 1, cell->reason),
                 NULL);
     }
     return c.list;

@@ -283,6 +283,18 @@ static size_t *find_bases(const model *m)
     return base;
 }
 
+static void compare_with_noise(summary *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        summary_row *row = &s->rows[i];
+        const summary_row *again =
+            summary_find(s, row->workload, s->m->baseline, true, row->metric);
+        row->in_noise = again != NULL && again != row && again->ratios > 0 && row->ratios > 0 &&
+                        row->ratio_minimum <= again->ratio_maximum &&
+                        row->ratio_maximum >= again->ratio_minimum;
+    }
+}
+
 summary *summary_make(const model *m)
 {
     maker k = {.m = m, .s = xcalloc(1, sizeof(summary))};
@@ -298,6 +310,7 @@ summary *summary_make(const model *m)
             end++;
         add_workload(&k, i, end);
     }
+    compare_with_noise(k.s);
     for (size_t i = 0; i < m->cells_count; i++)
         free(k.timings[i].slices);
     free(k.timings);

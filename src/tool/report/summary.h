@@ -49,6 +49,7 @@ typedef struct summary_row {
     double ratio_minimum;
     double ratio_maximum;
     bool straddles; /* the rounds' ratios touch or lie on both sides of 1 */
+    bool in_noise;  /* they overlap those of the baseline to itself (A/A) */
 } summary_row;
 
 /* The rows are sorted by workload, metric (as they first appear in the cells), target, again. */

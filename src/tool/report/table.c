@@ -300,8 +300,8 @@ static void put_workload(const summary *s, size_t workload, FILE *out, const sty
 static void put_legend(const model *m, FILE *out, const style *chosen)
 {
     const char *name = m->targets[m->baseline].name;
-    char *ratios = xasprintf("median of the rounds' ratios to %s; ~: they lie on both sides of 1; "
-                             "?: 1 round only",
+    char *ratios = xasprintf("median of the rounds' ratios to %s; ~: a tie: both sides of 1, or "
+                             "within A/A; ?: 1 round only",
                              name);
     char *noise = xasprintf("%s against itself in the same rounds: what noise looks like", name);
     fputs(chosen->dim, out);

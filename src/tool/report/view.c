@@ -26,7 +26,7 @@ static const choice tape_choices[] = {
 
 static const choice command_choices[] = {
     {"wall_ns", "wall", "", true},
-    {"user_ns", "user", "", false},
+    {"user_ns", "user", "", true},
     {"system_ns", "system", "", false},
     {"peak_rss_bytes", "peak RSS", "", true},
     {"peak_tree_pss_bytes", "tree PSS", "", true},
@@ -190,7 +190,7 @@ static void put_ratio(view_cell *cell, const summary_row *row)
         snprintf(cell->ratio, sizeof cell->ratio, "x%.*f", format_decimals(row->ratio), row->ratio);
     if (row->ratios == 1) {
         cell->mark = "?";
-    } else if (row->straddles) {
+    } else if (row->straddles || row->in_noise) {
         cell->mark = "~";
     } else if (row->direction != ABENCH_DIRECTION_NONE && !row->again &&
                fabs(row->ratio - 1) >= 0.005) { /* else it reads x1.00 */
