@@ -154,7 +154,7 @@ ABENCH_API abench_status abench_tape_builder_pause(abench_tape_builder *builder,
 ABENCH_API abench_status abench_tape_builder_barrier(abench_tape_builder *builder);
 
 /* All lanes meet, the phase before ends, and the named one begins: the player's mark callback
- * runs while they stand. name: 1 ... 31 of a-z, 0-9, '-'. flags: ABENCH_PHASE_TIMED or 0. */
+ * runs while they stand. Operations before the first phase open a timed one called "work". name: 1 ... 31 of a-z, 0-9, '-'. flags: ABENCH_PHASE_TIMED or 0. */
 ABENCH_API abench_status abench_tape_builder_phase(abench_tape_builder *builder, const char *name,
                                                    uint32_t flags);
 
@@ -186,7 +186,7 @@ typedef struct abench_tape_summary {
     uint32_t shared_slots;
     uint32_t phases;
     uint32_t reserved;
-    uint64_t operations; /* all of them: the sum of by_kind */
+    uint64_t operations; /* the sum of by_kind: phases, barriers and ends are among them */
     uint64_t by_kind[ABENCH_OP_KINDS];
     uint64_t words;
     uint64_t bytes_requested; /* sum over malloc, calloc, aligned_alloc and realloc */

@@ -349,6 +349,18 @@ static void put_name(const chart *c, const series *line, size_t limit)
 }
 
 /* Draws a line and notes where it ends. */
+/* The baseline is the first colour; the others follow in their order, those that are missing left
+ * out: the same in every chart of a report. */
+static size_t color_of(const model *m, size_t target)
+{
+    size_t color = 1;
+    if (target == m->baseline)
+        return 0;
+    for (size_t i = 0; i < target; i++)
+        color += i != m->baseline && m->targets[i].missing == NULL;
+    return color;
+}
+
 static void put_line(const chart *c, series *line)
 {
     const model_cell *cell = line->cell;
@@ -361,8 +373,9 @@ static void put_line(const chart *c, series *line)
             times[count++] = (double)cell->readings[i].time_ns / 1e9;
     }
     size_t n = chart_thin(values, count, indices);
-    fprintf(c->out, "<path class=\"line s%zu%s\" d=\"", cell->target % COLORS,
-            cell->target >= COLORS ? " dash" : "");
+    size_t color = color_of(c->m, cell->target);
+    fprintf(c->out, "<path class=\"line s%zu%s\" d=\"", color % COLORS,
+            color >= COLORS ? " dash" : "");
     for (size_t i = 0; i < n; i++) {
         line->last = values[indices[i]];
         line->end_x = x_at(c, times[indices[i]]);
@@ -408,13 +421,14 @@ static void place_labels(chart *c)
 static void put_label(const chart *c, const series *line)
 {
     double shown = line->last / c->unit.divisor;
-    size_t color = line->cell->target % COLORS;
+    size_t chosen = color_of(c->m, line->cell->target), color = chosen % COLORS;
     fprintf(c->out,
             "<path class=\"lead s%zu\" d=\"M%.1f %.1fL%.0f %.1fL%.0f %.1f\"/>"
-            "<circle class=\"dot s%zu\" cx=\"%.0f\" cy=\"%.1f\" r=\"3.5\"/>"
+            "<circle class=\"%s s%zu\" cx=\"%.0f\" cy=\"%.1f\" r=\"3.5\"/>"
             "<text x=\"%.0f\" y=\"%.1f\"><tspan class=\"name\">",
             color, line->end_x, line->end_y, RIGHT + 3, line->end_y, RIGHT + 12, line->label_y,
-            color, RIGHT + 14, line->label_y, RIGHT + 22, line->label_y + 4);
+            chosen >= COLORS ? "ring" : "dot", color, RIGHT + 14, line->label_y, RIGHT + 22,
+            line->label_y + 4);
     put_name(c, line, NAME_WIDTH);
     fprintf(c->out, "</tspan> %.*f %s</text>\n", format_decimals(shown), shown, c->unit.name);
 }
@@ -436,13 +450,14 @@ static const char style[] =
     ".lead{stroke-opacity:.7;stroke-dasharray:1 3}\n"
     ".s0{stroke:#000}.s1{stroke:#e69f00}.s2{stroke:#56b4e9}.s3{stroke:#009e73}\n"
     ".s4{stroke:#0072b2}.s5{stroke:#d55e00}.s6{stroke:#cc79a7}.s7{stroke:#b8a800}\n"
-    ".dot{stroke:none}.dot.s0{fill:#000}.dot.s1{fill:#e69f00}.dot.s2{fill:#56b4e9}\n"
+    ".ring{fill:none;stroke-width:2}.dot{stroke:none}.dot.s0{fill:#000}.dot.s1{fill:#e69f00}.dot."
+    "s2{fill:#56b4e9}\n"
     ".dot.s3{fill:#009e73}.dot.s4{fill:#0072b2}.dot.s5{fill:#d55e00}.dot.s6{fill:#cc79a7}\n"
     ".dot.s7{fill:#b8a800}\n"
     "@media (prefers-color-scheme:dark){\n"
     "text{fill:#e6e6e6}.sub,.tick,.phase{fill:#a6a6a6}.back{fill:#16181c}.live{fill:#33363c}\n"
-    ".line.s0,.lead.s0{stroke:#f2f2f2}.dot.s0{fill:#f2f2f2}\n"
-    ".line.s7,.lead.s7{stroke:#f0e442}.dot.s7{fill:#f0e442}\n"
+    ".line.s0,.lead.s0,.ring.s0{stroke:#f2f2f2}.dot.s0{fill:#f2f2f2}\n"
+    ".line.s7,.lead.s7,.ring.s7{stroke:#f0e442}.dot.s7{fill:#f0e442}\n"
     "}\n"
     "</style>\n";
 
