@@ -164,30 +164,9 @@ static json_t *json_environment(char *const *envp, const target *t)
     return object;
 }
 
-static json_t *json_host(void)
-{
-    abench_host host = ABENCH_HOST_INIT;
-    json_t *object = json_object();
-
-    if (abench_host_read(&host) != ABENCH_OK)
-        return object;
-    json_object_set_new(object, "kernel", json_text(host.kernel));
-    json_object_set_new(object, "machine", json_text(host.machine));
-    json_object_set_new(object, "cpu", json_text(host.cpu));
-    json_object_set_new(object, "libc", json_text(host.libc));
-    json_object_set_new(object, "thp", json_text(host.thp));
-    json_object_set_new(object, "governor", json_text(host.governor));
-    json_object_set_new(object, "hostname", json_text(host.hostname));
-    json_object_set_new(object, "cpus_online", json_count(host.cpus_online));
-    json_object_set_new(object, "cpus_allowed", json_count(host.cpus_allowed));
-    json_object_set_new(object, "page_bytes", json_count(host.page_bytes));
-    json_object_set_new(object, "memory_bytes", json_count(host.memory_bytes));
-    json_object_set_new(object, "memory_limit_bytes", json_count(host.memory_limit_bytes));
-    return object;
-}
-
 static void print_manifest(const command_record *record, FILE *out)
 {
+    abench_host host = ABENCH_HOST_INIT;
     const command_options *options = record->options;
     const uint64_t period_us = options->period_us;
     json_t *line = new_record("manifest");
@@ -208,7 +187,8 @@ static void print_manifest(const command_record *record, FILE *out)
     if (record->identity != NULL)
         json_object_set_new(line, "allocator", json_identity(record->identity));
     json_object_set_new(line, "environment", json_environment(record->envp, options->target));
-    json_object_set_new(line, "host", json_host());
+    abench_host_read(&host);
+    json_object_set_new(line, "host", json_host(&host));
     print_record(out, line);
 }
 

@@ -62,26 +62,6 @@ static json_t *targets_json(const matrix *m)
     return list;
 }
 
-static json_t *host_json(const abench_host *host)
-{
-    json_t *item = json_object();
-
-    json_object_set_new(item, "kernel", json_text(host->kernel));
-    json_object_set_new(item, "machine", json_text(host->machine));
-    json_object_set_new(item, "cpu", json_text(host->cpu));
-    json_object_set_new(item, "libc", json_text(host->libc));
-    json_object_set_new(item, "thp", json_text(host->thp));
-    json_object_set_new(item, "governor", json_text(host->governor));
-    json_object_set_new(item, "hostname", json_text(host->hostname));
-    json_object_set_new(item, "cpus_online", json_integer(host->cpus_online));
-    json_object_set_new(item, "cpus_allowed", json_integer(host->cpus_allowed));
-    json_object_set_new(item, "page_bytes", json_integer(host->page_bytes));
-    json_object_set_new(item, "memory_bytes", json_integer((json_int_t)host->memory_bytes));
-    json_object_set_new(item, "memory_limit_bytes",
-                        json_integer((json_int_t)host->memory_limit_bytes));
-    return item;
-}
-
 static json_t *command_json(const matrix *m)
 {
     json_t *list = json_array();
@@ -142,7 +122,7 @@ static json_t *key_json(const matrix *m)
     json_object_set_new(key, "ignore_failure", json_boolean(m->ignore_failure));
     json_object_set_new(key, "floor", json_boolean(m->floor));
     json_object_set_new(key, "sequential", json_boolean(m->sequential));
-    json_object_set_new(key, "host", host_json(&m->host));
+    json_object_set_new(key, "host", json_host(&m->host));
     return key;
 }
 
@@ -170,7 +150,7 @@ static bool write_matrix(const matrix *m, json_t *key, char *message, size_t mes
     json_object_set_new(root, "seed", u64_text(m->seed));
     json_object_set_new(root, "rounds", json_integer(m->rounds));
     json_object_set_new(root, "baseline", json_text(m->targets[m->baseline].name));
-    json_object_set_new(root, "host", host_json(&m->host));
+    json_object_set_new(root, "host", json_host(&m->host));
     json_object_set_new(root, "notes", notes_json(m));
     json_object_set_new(root, "workloads", workloads_json(m));
     json_object_set_new(root, "targets", targets_json(m));

@@ -4,7 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void exec_child(const child *c, const int *pipe_ends) {
+static void exec_child(const child *c, const int *pipe_ends)
+{
     dup2(pipe_ends[1], 1);
     close(pipe_ends[0]);
     close(pipe_ends[1]);
@@ -14,7 +15,8 @@ static void exec_child(const child *c, const int *pipe_ends) {
     _exit(127);
 }
 
-void child_run(child *c) {
+void child_run(child *c)
+{
     int pipe_ends[2];
     size_t length = 0;
     ssize_t got = 1;
@@ -38,7 +40,8 @@ void child_run(child *c) {
         c->status = -1;
 }
 
-const char *child_value(const child *c, const char *key, char *value, size_t size) {
+const char *child_value(const child *c, const char *key, char *value, size_t size)
+{
     const size_t key_length = strlen(key);
     const char *line = c->output;
 

@@ -30,46 +30,55 @@ void __libc_free(void *block);
 static long calls;
 static int armed;
 
-static void count(void) {
+static void count(void)
+{
     calls++;
     if (armed)
         _exit(97);
 }
 
-void *malloc(size_t size) {
+void *malloc(size_t size)
+{
     count();
     return __libc_malloc(size);
 }
 
-void *calloc(size_t number, size_t size) {
+void *calloc(size_t number, size_t size)
+{
     count();
     return __libc_calloc(number, size);
 }
 
-void *realloc(void *block, size_t size) {
+void *realloc(void *block, size_t size)
+{
     count();
     return __libc_realloc(block, size);
 }
 
-void *memalign(size_t alignment, size_t size) {
+void *memalign(size_t alignment, size_t size)
+{
     count();
     return __libc_memalign(alignment, size);
 }
 
-void *aligned_alloc(size_t alignment, size_t size) {
+void *aligned_alloc(size_t alignment, size_t size)
+{
     return memalign(alignment, size);
 }
 
-int posix_memalign(void **block, size_t alignment, size_t size) {
+int posix_memalign(void **block, size_t alignment, size_t size)
+{
     *block = memalign(alignment, size);
     return *block != NULL ? 0 : ENOMEM;
 }
 
-void free(void *block) {
+void free(void *block)
+{
     __libc_free(block);
 }
 
-static void count_identify(void) {
+static void count_identify(void)
+{
     abench_identity identity = ABENCH_IDENTITY_INIT;
     const long before = calls;
     const abench_status status = abench_allocator_identify(&identity);
@@ -81,7 +90,8 @@ static void count_identify(void) {
     free(block);
 }
 
-static void list_descriptors(void) {
+static void list_descriptors(void)
+{
     printf("open=");
     for (int fd = 0; fd < 256; fd++)
         if (fcntl(fd, F_GETFD) >= 0)
@@ -89,7 +99,8 @@ static void list_descriptors(void) {
     printf("\n");
 }
 
-static int fork_once(void) {
+static int fork_once(void)
+{
     int status = 0;
     const pid_t child = fork();
 
@@ -98,7 +109,8 @@ static int fork_once(void) {
     return child < 0 || waitpid(child, &status, 0) != child || status != 0;
 }
 
-static int again(const char *program, int times) {
+static int again(const char *program, int times)
+{
     char text[16];
     char *argv[] = {(char *)program, "again", text, NULL};
 
@@ -109,13 +121,15 @@ static int again(const char *program, int times) {
     return 1;
 }
 
-static int reuse(int fd, const char *path) {
+static int reuse(int fd, const char *path)
+{
     const int other = open(path, O_WRONLY | O_APPEND | O_CREAT, 0600);
 
     return other < 0 || dup2(other, fd) != fd;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     const int error = errno;
     const long before = calls;
     const char *what = argc > 1 ? argv[1] : "";

@@ -12,7 +12,8 @@ static union {
 } heap;
 static size_t used;
 
-static void *take(size_t alignment, size_t size) {
+static void *take(size_t alignment, size_t size)
+{
     const uintptr_t base = (uintptr_t)heap.bytes;
     const size_t start = ((base + used + 16 + alignment - 1) & ~(alignment - 1)) - base;
 
@@ -23,20 +24,24 @@ static void *take(size_t alignment, size_t size) {
     return heap.bytes + start;
 }
 
-void *malloc(size_t size) {
+void *malloc(size_t size)
+{
     return take(16, size);
 }
 
-void free(void *block) {
+void free(void *block)
+{
     (void)block;
 }
 
 #ifdef IDENTITY_OWN_ALL
-void *calloc(size_t count, size_t size) {
+void *calloc(size_t count, size_t size)
+{
     return take(16, count * size); /* never used before: still zero */
 }
 
-size_t malloc_usable_size(void *block) {
+size_t malloc_usable_size(void *block)
+{
     size_t size = 0;
 
     if (block != NULL)
@@ -44,7 +49,8 @@ size_t malloc_usable_size(void *block) {
     return size;
 }
 
-void *realloc(void *block, size_t size) {
+void *realloc(void *block, size_t size)
+{
     const size_t old = malloc_usable_size(block);
     void *grown = take(16, size);
 
@@ -53,15 +59,18 @@ void *realloc(void *block, size_t size) {
     return grown;
 }
 
-void *memalign(size_t alignment, size_t size) {
+void *memalign(size_t alignment, size_t size)
+{
     return take(alignment < 16 ? 16 : alignment, size);
 }
 
-void *aligned_alloc(size_t alignment, size_t size) {
+void *aligned_alloc(size_t alignment, size_t size)
+{
     return memalign(alignment, size);
 }
 
-int posix_memalign(void **block, size_t alignment, size_t size) {
+int posix_memalign(void **block, size_t alignment, size_t size)
+{
     *block = memalign(alignment, size);
     return *block != NULL ? 0 : ENOMEM;
 }

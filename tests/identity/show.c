@@ -22,7 +22,8 @@ int mallctl(const char *name, void *old, size_t *old_size, void *new_value, size
     __attribute__((weak));
 int MallocExtension_GetNumericProperty(const char *name, size_t *value) __attribute__((weak));
 
-static uint64_t allocated_bytes(void) {
+static uint64_t allocated_bytes(void)
+{
     uint64_t bytes = 0;
     size_t size = sizeof bytes;
 
@@ -34,7 +35,8 @@ static uint64_t allocated_bytes(void) {
     return mallinfo2().uordblks;
 }
 
-static void show_address(void) {
+static void show_address(void)
+{
 #ifndef IDENTITY_STATIC
     /* Taken in code of a non-PIE program, malloc's address is one within the program. */
     void *(*volatile taken)(size_t) = malloc;
@@ -45,7 +47,8 @@ static void show_address(void) {
 #endif
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     abench_identity identity = ABENCH_IDENTITY_INIT;
     const int untouched = argc > 1 && strcmp(argv[1], "untouched") == 0;
     const abench_status status = untouched ? ABENCH_OK : abench_allocator_identify(&identity);

@@ -32,7 +32,8 @@ static const char *const old_scudo[] = {LLVM "scudo-" IDENTITY_PROCESSOR ".so", 
 static const char *const zlib[] = {IDENTITY_LIBRARIES "/libz.so.1", "/lib/*/libz.so.1", NULL};
 
 /* The library's path in memory of the caller's; skips the test when it is not installed. */
-static const char *library(const char *const *patterns, char path[512]) {
+static const char *library(const char *const *patterns, char path[512])
+{
     glob_t found;
 
     for (size_t at = 0; patterns[at] != NULL; at++) {
@@ -48,7 +49,8 @@ static const char *library(const char *const *patterns, char path[512]) {
     return NULL;
 }
 
-static void run(child *c, const char *program, const char *argument, const char *preload) {
+static void run(child *c, const char *program, const char *argument, const char *preload)
+{
     char variable[1200];
     char *argv[] = {(char *)program, (char *)argument, NULL};
     char *envp[] = {variable, NULL};
@@ -62,7 +64,8 @@ static void run(child *c, const char *program, const char *argument, const char 
         fail_msg("%s under \"%s\" ended with status %d", program, preload, c->status);
 }
 
-static void assert_value(const child *c, const char *key, const char *expected) {
+static void assert_value(const child *c, const char *key, const char *expected)
+{
     char value[600];
 
     child_value(c, key, value, sizeof value);
@@ -71,7 +74,8 @@ static void assert_value(const child *c, const char *key, const char *expected) 
 }
 
 /* What binutils says of the file is what the process says of itself. */
-static void assert_build_id_of(const child *c, const char *path) {
+static void assert_build_id_of(const child *c, const char *path)
+{
     char command[600], expected[200] = "";
     FILE *stream;
 
@@ -85,7 +89,8 @@ static void assert_build_id_of(const child *c, const char *path) {
     assert_value(c, "build_id", expected);
 }
 
-static void assert_file_is(const child *c, const char *path) {
+static void assert_file_is(const child *c, const char *path)
+{
     char told[600], number[32];
     struct stat status, told_status;
 
@@ -101,7 +106,8 @@ static void assert_file_is(const child *c, const char *path) {
 
 /* prefix: what the version begins with, before a number; NULL: the family tells none. */
 static void assert_provider(const child *c, const char *family, const char *path,
-                            const char *prefix) {
+                            const char *prefix)
+{
     char version[64];
 
     assert_value(c, "status", "0");
@@ -118,7 +124,8 @@ static void assert_provider(const child *c, const char *family, const char *path
         fail_msg("version \"%s\" does not begin with \"%s\" and a number", version, prefix);
 }
 
-static void check_family(const char *const *patterns, const char *family, const char *prefix) {
+static void check_family(const char *const *patterns, const char *family, const char *prefix)
+{
     char path[512];
     child c;
 
@@ -126,7 +133,8 @@ static void check_family(const char *const *patterns, const char *family, const 
     assert_provider(&c, family, path, prefix);
 }
 
-static void assert_glibc(const child *c) {
+static void assert_glibc(const child *c)
+{
     char path[600];
 
     assert_provider(c, "glibc", child_value(c, "file", path, sizeof path), "");
@@ -136,7 +144,8 @@ static void assert_glibc(const child *c) {
 /* ---- identity
  * ------------------------------------------------------------------------------------*/
 
-static void names_glibc_without_preload(void **state) {
+static void names_glibc_without_preload(void **state)
+{
     child c;
 
     (void)state;
@@ -144,37 +153,44 @@ static void names_glibc_without_preload(void **state) {
     assert_glibc(&c);
 }
 
-static void names_jemalloc(void **state) {
+static void names_jemalloc(void **state)
+{
     (void)state;
     check_family(jemalloc, "jemalloc", "");
 }
 
-static void names_tcmalloc(void **state) {
+static void names_tcmalloc(void **state)
+{
     (void)state;
     check_family(tcmalloc, "tcmalloc", "gperftools ");
 }
 
-static void names_mimalloc(void **state) {
+static void names_mimalloc(void **state)
+{
     (void)state;
     check_family(mimalloc, "mimalloc", "");
 }
 
-static void names_tbbmalloc_by_its_proxy(void **state) {
+static void names_tbbmalloc_by_its_proxy(void **state)
+{
     (void)state;
     check_family(tbbmalloc, "tbbmalloc", "20");
 }
 
-static void names_scudo(void **state) {
+static void names_scudo(void **state)
+{
     (void)state;
     check_family(scudo, "scudo", NULL);
 }
 
-static void names_the_older_scudo(void **state) {
+static void names_the_older_scudo(void **state)
+{
     (void)state;
     check_family(old_scudo, "scudo", NULL);
 }
 
-static void names_the_first_of_two_preloaded(void **state) {
+static void names_the_first_of_two_preloaded(void **state)
+{
     char first[512], second[512], both[1100];
     child c;
 
@@ -189,7 +205,8 @@ static void names_the_first_of_two_preloaded(void **state) {
     assert_provider(&c, "mimalloc", second, "");
 }
 
-static void names_glibc_when_another_library_is_preloaded(void **state) {
+static void names_glibc_when_another_library_is_preloaded(void **state)
+{
     char path[512];
     child c;
 
@@ -198,7 +215,8 @@ static void names_glibc_when_another_library_is_preloaded(void **state) {
     assert_glibc(&c);
 }
 
-static void is_not_misled_by_a_family_s_symbols_without_malloc(void **state) {
+static void is_not_misled_by_a_family_s_symbols_without_malloc(void **state)
+{
     child c;
 
     (void)state;
@@ -208,7 +226,8 @@ static void is_not_misled_by_a_family_s_symbols_without_malloc(void **state) {
     assert_glibc(&c);
 }
 
-static void looks_through_a_program_that_takes_malloc_s_address(void **state) {
+static void looks_through_a_program_that_takes_malloc_s_address(void **state)
+{
     char path[512], address[600];
     child c;
 
@@ -222,7 +241,8 @@ static void looks_through_a_program_that_takes_malloc_s_address(void **state) {
     assert_non_null(strstr(address, "identity-nopie"));
 }
 
-static void assert_program_serves(const child *c, const char *program) {
+static void assert_program_serves(const child *c, const char *program)
+{
     assert_value(c, "status", "0");
     assert_value(c, "family", "unknown");
     assert_value(c, "version", "");
@@ -231,7 +251,8 @@ static void assert_program_serves(const child *c, const char *program) {
     assert_file_is(c, program);
 }
 
-static void says_static_of_static_programs(void **state) {
+static void says_static_of_static_programs(void **state)
+{
     char path[512];
     child c;
 
@@ -245,7 +266,8 @@ static void says_static_of_static_programs(void **state) {
     assert_value(&c, "mixed", "0");
 }
 
-static void says_static_of_a_program_with_its_own_malloc(void **state) {
+static void says_static_of_a_program_with_its_own_malloc(void **state)
+{
     char path[512];
     child c;
 
@@ -256,7 +278,8 @@ static void says_static_of_a_program_with_its_own_malloc(void **state) {
     assert_value(&c, "others", "");
 }
 
-static void says_mixed_and_who_serves_the_others(void **state) {
+static void says_mixed_and_who_serves_the_others(void **state)
+{
     char path[512], expected[4096];
     child c;
 
@@ -271,7 +294,8 @@ static void says_mixed_and_who_serves_the_others(void **state) {
     assert_null(strstr(expected, "free by"));
 }
 
-static void allocates_nothing_from_the_heap_it_names(void **state) {
+static void allocates_nothing_from_the_heap_it_names(void **state)
+{
     char seen[32], path[512], with[32], without[32];
     static const char *const *const libraries[] = {jemalloc, tcmalloc};
     child c;
@@ -291,7 +315,8 @@ static void allocates_nothing_from_the_heap_it_names(void **state) {
     }
 }
 
-static void refuses_an_identity_that_is_too_small(void **state) {
+static void refuses_an_identity_that_is_too_small(void **state)
+{
     abench_identity identity = ABENCH_IDENTITY_INIT;
 
     (void)state;
@@ -301,7 +326,8 @@ static void refuses_an_identity_that_is_too_small(void **state) {
     assert_string_equal(identity.family, "");
 }
 
-static void reads_both_of_mimalloc_s_numberings(void **state) {
+static void reads_both_of_mimalloc_s_numberings(void **state)
+{
     static const struct {
         int number;
         const char *version;
@@ -321,7 +347,8 @@ static void reads_both_of_mimalloc_s_numberings(void **state) {
 /* ---- the process's malloc, and the null allocator
  * ------------------------------------------------*/
 
-static void process_is_the_malloc_of_the_program(void **state) {
+static void process_is_the_malloc_of_the_program(void **state)
+{
     abench_allocator allocator = ABENCH_ALLOCATOR_INIT;
 
     (void)state;
@@ -335,7 +362,8 @@ static void process_is_the_malloc_of_the_program(void **state) {
     assert_int_equal(abench_allocator_process(&allocator), ABENCH_ERROR_ARGUMENT);
 }
 
-static void null_serves_every_size_up_to_its_maximum(void **state) {
+static void null_serves_every_size_up_to_its_maximum(void **state)
+{
     const size_t maximum = 1000000;
     abench_allocator allocator = ABENCH_ALLOCATOR_INIT;
 
@@ -362,7 +390,8 @@ static void null_serves_every_size_up_to_its_maximum(void **state) {
     assert_null(allocator.calloc(SIZE_MAX / 4 + 1, 4)); /* the product wraps to 0 */
 }
 
-static void null_honours_alignments(void **state) {
+static void null_honours_alignments(void **state)
+{
     abench_allocator allocator = ABENCH_ALLOCATOR_INIT;
 
     (void)state;
@@ -381,7 +410,8 @@ static void null_honours_alignments(void **state) {
     assert_null(allocator.aligned_alloc(64, SIZE_MAX));
 }
 
-static void null_gives_different_sizes_different_lines(void **state) {
+static void null_gives_different_sizes_different_lines(void **state)
+{
     unsigned char used[4096] = {0}; /* by cache line of the window */
     abench_allocator allocator = ABENCH_ALLOCATOR_INIT;
     size_t lines = 0;
@@ -398,7 +428,8 @@ static void null_gives_different_sizes_different_lines(void **state) {
     assert_in_range(lines, 460, 512);
 }
 
-static void null_grows_and_keeps_what_it_gave(void **state) {
+static void null_grows_and_keeps_what_it_gave(void **state)
+{
     abench_allocator small = ABENCH_ALLOCATOR_INIT, large = ABENCH_ALLOCATOR_INIT;
     unsigned char *block;
 
@@ -413,7 +444,8 @@ static void null_grows_and_keeps_what_it_gave(void **state) {
     assert_non_null(large.malloc((size_t)8 << 20));
 }
 
-int main(void) {
+int main(void)
+{
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_glibc_without_preload),
         cmocka_unit_test(names_jemalloc),

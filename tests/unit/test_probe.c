@@ -39,7 +39,8 @@ struct bench {
     char text[TEXT]; /* what is in the file now */
 };
 
-static int set_up(void **state) {
+static int set_up(void **state)
+{
     struct bench *b = calloc(1, sizeof *b);
     struct stat status;
 
@@ -59,7 +60,8 @@ static int set_up(void **state) {
     return 0;
 }
 
-static int tear_down(void **state) {
+static int tear_down(void **state)
+{
     struct bench *b = *state;
 
     close(b->fd);
@@ -74,28 +76,34 @@ static int tear_down(void **state) {
 /* ---- what may be done to a child before it starts
  * ------------------------------------------------*/
 
-static void give_descriptor(void *user) {
+static void give_descriptor(void *user)
+{
     dup2(((struct bench *)user)->fd, NUMBER);
 }
 
-static void give_other_descriptor(void *user) {
+static void give_other_descriptor(void *user)
+{
     dup2(((struct bench *)user)->other_fd, NUMBER);
 }
 
-static void give_reading_descriptor(void *user) {
+static void give_reading_descriptor(void *user)
+{
     dup2(open(((struct bench *)user)->path, O_RDONLY | O_APPEND | O_CLOEXEC), NUMBER);
 }
 
-static void give_overwriting_descriptor(void *user) {
+static void give_overwriting_descriptor(void *user)
+{
     dup2(open(((struct bench *)user)->path, O_WRONLY | O_CLOEXEC), NUMBER);
 }
 
-static void go_to_folder(void *user) {
+static void go_to_folder(void *user)
+{
     if (chdir(((struct bench *)user)->folder) != 0)
         _exit(126);
 }
 
-static void forbid_growth(void *user) {
+static void forbid_growth(void *user)
+{
     const struct rlimit limit = {0, 0};
 
     give_descriptor(user);
@@ -105,7 +113,8 @@ static void forbid_growth(void *user) {
 /* ---- running and reading
  * -------------------------------------------------------------------------*/
 
-static const char *read_text(struct bench *b) {
+static const char *read_text(struct bench *b)
+{
     const ssize_t length = pread(b->fd, b->text, TEXT - 1, 0);
 
     assert_true(length >= 0);
@@ -114,7 +123,8 @@ static const char *read_text(struct bench *b) {
 }
 
 static void start(struct bench *b, child *c, char *const *argv, char *const *envp,
-                  void (*prepare)(void *user)) {
+                  void (*prepare)(void *user))
+{
     memset(c, 0, sizeof *c);
     c->argv = argv;
     c->envp = envp;
@@ -125,7 +135,8 @@ static void start(struct bench *b, child *c, char *const *argv, char *const *env
 }
 
 /* Runs argv under the probe with the descriptor inherited; it must end with 0. */
-static void run(struct bench *b, child *c, char *const *argv) {
+static void run(struct bench *b, child *c, char *const *argv)
+{
     char *envp[] = {b->preload, b->variable, NULL};
 
     start(b, c, argv, envp, give_descriptor);
@@ -133,7 +144,8 @@ static void run(struct bench *b, child *c, char *const *argv) {
         fail_msg("%s ended with status %d", argv[0], c->status);
 }
 
-static int count_lines(const struct bench *b, const char *part) {
+static int count_lines(const struct bench *b, const char *part)
+{
     int count = 0;
 
     for (const char *line = b->text; *line != '\0'; line = strchr(line, '\n') + 1) {
@@ -146,7 +158,8 @@ static int count_lines(const struct bench *b, const char *part) {
 
 /* The number behind "key": in line number index that contains part. */
 static unsigned long long number_in(const struct bench *b, const char *part, int index,
-                                    const char *key) {
+                                    const char *key)
+{
     char quoted[64];
     const char *line = b->text;
 
@@ -169,13 +182,15 @@ static unsigned long long number_in(const struct bench *b, const char *part, int
 #define STARTS "\"event\":\"start\""
 #define EXITS  "\"event\":\"exit\""
 
-static void assert_lines(const struct bench *b, int starts, int exits) {
+static void assert_lines(const struct bench *b, int starts, int exits)
+{
     if (count_lines(b, STARTS) != starts || count_lines(b, EXITS) != exits ||
         count_lines(b, "") != starts + exits)
         fail_msg("wanted %d starts and %d exits:\n%s", starts, exits, b->text);
 }
 
-static void assert_other_untouched(const struct bench *b) {
+static void assert_other_untouched(const struct bench *b)
+{
     struct stat status;
 
     assert_int_equal(fstat(b->other_fd, &status), 0);
@@ -185,7 +200,8 @@ static void assert_other_untouched(const struct bench *b) {
 /* ---- what it says
  * --------------------------------------------------------------------------------*/
 
-static void says_who_serves_malloc_at_start_and_the_peak_at_exit(void **state) {
+static void says_who_serves_malloc_at_start_and_the_peak_at_exit(void **state)
+{
     struct bench *b = *state;
     char *argv[] = {(char *)SHOW, NULL};
     char value[600], expected[700];
@@ -216,7 +232,8 @@ static void says_who_serves_malloc_at_start_and_the_peak_at_exit(void **state) {
     assert_in_range(number_in(b, EXITS, 0, "hwm_bytes"), 200 << 10, 200 << 20);
 }
 
-static void says_it_of_the_allocator_that_is_preloaded_before_it(void **state) {
+static void says_it_of_the_allocator_that_is_preloaded_before_it(void **state)
+{
     static const char *const library = IDENTITY_LIBRARIES "/libjemalloc.so.2";
     struct bench *b = *state;
     char *argv[] = {(char *)SHOW, NULL};
@@ -233,7 +250,8 @@ static void says_it_of_the_allocator_that_is_preloaded_before_it(void **state) {
     assert_non_null(strstr(b->text, library));
 }
 
-static void says_it_in_every_image_under_sh_and_env(void **state) {
+static void says_it_in_every_image_under_sh_and_env(void **state)
+{
     struct bench *b = *state;
     char *argv[] = {
         (char *)"/bin/sh", (char *)"-c",
@@ -247,7 +265,8 @@ static void says_it_in_every_image_under_sh_and_env(void **state) {
     assert_int_equal(number_in(b, STARTS, 1, "pid"), number_in(b, STARTS, 2, "pid"));
 }
 
-static void a_forked_child_shares_the_mark_of_its_image(void **state) {
+static void a_forked_child_shares_the_mark_of_its_image(void **state)
+{
     struct bench *b = *state;
     char *argv[] = {(char *)COUNTING, (char *)"fork", NULL};
     child c;
@@ -259,7 +278,8 @@ static void a_forked_child_shares_the_mark_of_its_image(void **state) {
     assert_int_equal(number_in(b, EXITS, 1, "start_stack"), number_in(b, STARTS, 0, "start_stack"));
 }
 
-static void a_program_that_replaces_itself_says_it_again(void **state) {
+static void a_program_that_replaces_itself_says_it_again(void **state)
+{
     struct bench *b = *state;
     char *argv[] = {(char *)COUNTING, (char *)"again", (char *)"2", NULL};
     child c;
@@ -270,7 +290,8 @@ static void a_program_that_replaces_itself_says_it_again(void **state) {
     assert_int_equal(number_in(b, EXITS, 0, "start_stack"), number_in(b, STARTS, 2, "start_stack"));
 }
 
-static void leaves_out_paths_that_would_make_the_line_too_long(void **state) {
+static void leaves_out_paths_that_would_make_the_line_too_long(void **state)
+{
     struct bench *b = *state;
     char name[256], folder[sizeof FOLDER + 256], program[sizeof FOLDER + 512];
     char *argv[] = {program, (char *)"start", NULL};
@@ -296,7 +317,8 @@ static void leaves_out_paths_that_would_make_the_line_too_long(void **state) {
         assert_true(strcspn(line, "\n") < 4096);
 }
 
-static void a_name_with_quotes_and_spaces_is_still_json(void **state) {
+static void a_name_with_quotes_and_spaces_is_still_json(void **state)
+{
     struct bench *b = *state;
     char program[sizeof FOLDER + 32];
     char *argv[] = {program, (char *)"start", NULL};
@@ -315,7 +337,8 @@ static void a_name_with_quotes_and_spaces_is_still_json(void **state) {
 
 static char *start_counting[] = {(char *)COUNTING, (char *)"start", NULL};
 
-static void opens_the_path_when_the_descriptor_is_closed(void **state) {
+static void opens_the_path_when_the_descriptor_is_closed(void **state)
+{
     struct bench *b = *state;
     char *envp[] = {b->preload, b->variable, NULL};
     child c;
@@ -325,7 +348,8 @@ static void opens_the_path_when_the_descriptor_is_closed(void **state) {
     assert_lines(b, 1, 1);
 }
 
-static void opens_the_path_when_the_descriptor_is_another_file_s(void **state) {
+static void opens_the_path_when_the_descriptor_is_another_file_s(void **state)
+{
     struct bench *b = *state;
     char number[16];
     char *argv[] = {(char *)COUNTING, (char *)"reuse", number, b->other, NULL};
@@ -343,7 +367,8 @@ static void opens_the_path_when_the_descriptor_is_another_file_s(void **state) {
     assert_other_untouched(b);
 }
 
-static void opens_the_path_when_the_descriptor_does_not_append(void **state) {
+static void opens_the_path_when_the_descriptor_does_not_append(void **state)
+{
     struct bench *b = *state;
     char *envp[] = {b->preload, b->variable, NULL};
     child c;
@@ -356,7 +381,8 @@ static void opens_the_path_when_the_descriptor_does_not_append(void **state) {
     assert_lines(b, 2, 2);
 }
 
-static void uses_the_descriptor_where_the_path_is_out_of_reach(void **state) {
+static void uses_the_descriptor_where_the_path_is_out_of_reach(void **state)
+{
     struct bench *b = *state;
     child c;
 
@@ -365,7 +391,8 @@ static void uses_the_descriptor_where_the_path_is_out_of_reach(void **state) {
     assert_lines(b, 1, 1);
 }
 
-static void is_silent_when_the_path_is_another_file(void **state) {
+static void is_silent_when_the_path_is_another_file(void **state)
+{
     struct bench *b = *state;
     char moved[sizeof FOLDER + 64];
     char *envp[] = {b->preload, b->variable, NULL};
@@ -386,7 +413,8 @@ static void is_silent_when_the_path_is_another_file(void **state) {
     unlink(moved);
 }
 
-static void is_silent_without_a_sound_variable(void **state) {
+static void is_silent_without_a_sound_variable(void **state)
+{
     static const char *const values[] = {
         "",       "x",         ":::",         "100",         "100:",
         "100:1",  "100:1:2",   "100:1:2:",    "100:1:2:rel", "-1:1:2:/x",
@@ -409,7 +437,8 @@ static void is_silent_without_a_sound_variable(void **state) {
     assert_lines(b, 0, 0);
 }
 
-static void is_silent_when_the_path_is_not_absolute(void **state) {
+static void is_silent_when_the_path_is_not_absolute(void **state)
+{
     struct bench *b = *state;
     char *envp[] = {b->preload, b->variable, NULL};
     char *path = strstr(b->variable, b->folder);
@@ -423,7 +452,8 @@ static void is_silent_when_the_path_is_not_absolute(void **state) {
     assert_lines(b, 1, 1);
 }
 
-static void bears_huge_environment_values(void **state) {
+static void bears_huge_environment_values(void **state)
+{
     const size_t size = 100000;
     struct bench *b = *state;
     char *huge = malloc(size), *path = malloc(size);
@@ -448,7 +478,8 @@ static void bears_huge_environment_values(void **state) {
     free(path);
 }
 
-static void does_not_let_a_size_limit_kill_the_program(void **state) {
+static void does_not_let_a_size_limit_kill_the_program(void **state)
+{
     struct bench *b = *state;
     char *argv[] = {(char *)COUNTING, (char *)"fork", NULL};
     char *envp[] = {b->preload, b->variable, NULL};
@@ -463,7 +494,8 @@ static void does_not_let_a_size_limit_kill_the_program(void **state) {
  * -----------------------------------------------------------------------*/
 
 /* What the program prints about itself is the same with the probe and without it. */
-static void assert_same_output(struct bench *b, char *what, const char *key) {
+static void assert_same_output(struct bench *b, char *what, const char *key)
+{
     char *argv[] = {(char *)COUNTING, what, NULL};
     char *envp[] = {b->preload, b->variable, NULL};
     char *bare[] = {(char *)"NOTHING=1", NULL};
@@ -481,17 +513,20 @@ static void assert_same_output(struct bench *b, char *what, const char *key) {
     assert_string_equal(with, without);
 }
 
-static void allocates_nothing_before_main_or_after_it(void **state) {
+static void allocates_nothing_before_main_or_after_it(void **state)
+{
     assert_same_output(*state, (char *)"start", "calls"); /* ends with 97 if something does after */
 }
 
-static void leaves_the_same_descriptors_open(void **state) {
+static void leaves_the_same_descriptors_open(void **state)
+{
     struct bench *b = *state;
 
     assert_same_output(b, (char *)"descriptors", "open");
 }
 
-static void leaves_errno_as_it_was(void **state) {
+static void leaves_errno_as_it_was(void **state)
+{
     struct bench *b = *state;
     char *argv[] = {(char *)COUNTING, (char *)"errno", NULL};
     char *envp[] = {b->preload, b->variable, NULL};
@@ -503,14 +538,16 @@ static void leaves_errno_as_it_was(void **state) {
     assert_string_equal(child_value(&c, "errno", value, sizeof value), "0");
 }
 
-static int stop_at_probe(const abench__object *object, void *user) {
+static int stop_at_probe(const abench__object *object, void *user)
+{
     if (strcmp(object->name, IDENTITY_PROBE) != 0)
         return 0;
     *(abench__object *)user = *object;
     return 1;
 }
 
-static void exports_nothing(void **state) {
+static void exports_nothing(void **state)
+{
     void *library;
     abench__object object;
 
@@ -524,7 +561,8 @@ static void exports_nothing(void **state) {
 
 #define PROBE_TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
-int main(void) {
+int main(void)
+{
     const struct CMUnitTest tests[] = {
         PROBE_TEST(says_who_serves_malloc_at_start_and_the_peak_at_exit),
         PROBE_TEST(says_it_of_the_allocator_that_is_preloaded_before_it),

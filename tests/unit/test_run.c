@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include <sys/mman.h>
-#include <time.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include <allocbench/run.h>
 
@@ -289,7 +289,7 @@ static void own_work_shows_the_growth_between_its_marks(void **state)
 
     assert_true(metric(run, "rss_peak_bytes") > 19.5 * MB);
     assert_true(metric(run, "rss_peak_bytes") < 24 * MB);
-    assert_true(metric(run, "rss_bytes") > 19.5 * MB); /* of the last timed phase */
+    assert_true(metric(run, "rss_bytes") > 19.5 * MB);      /* of the last timed phase */
     assert_true(metric(run, "rss_drained_bytes") < 4 * MB); /* of the last: it is back */
     read_result_at(path, &r);
     assert_text(r.lines[0], "name", "own \\\"work\\\"");
