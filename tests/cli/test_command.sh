@@ -110,3 +110,11 @@ expect 0
 [ "$(cat arguments/cells/w00.r000.t00.out)" = "$SCRATCH
 -t.--rounds..a b." ] || fail "arguments: $(cat arguments/cells/w00.r000.t00.out)"
 shows "sh -c 'cat; pwd; printf \"%s.\" \"\$@\"' sh -t --rounds '' 'a b' (command"
+
+# A command that goes on from what its last run left is told of.
+tool run -t glibc --rounds 2 -o grows -- sh -c 'echo x >>file; cat file'
+expect 0
+shows "its runs did not print the same (2 to 8 bytes)"
+tool run -t glibc --rounds 2 -o steady -- sh -c 'echo x'
+expect 0
+! grep -q "did not print the same" steady/REPORT.md || fail "told of a command that always prints the same"

@@ -1,5 +1,6 @@
 #include "tool/report/notes.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,12 +111,34 @@ static void add_other_work(collector *c, const model *m)
     }
 }
 
+/* A command that finds what its last run left does other work: its output often shows it. */
+static void add_other_output(collector *c, const model *m)
+{
+    for (size_t workload = 0; workload < m->workloads_count; workload++) {
+        double least = INFINITY, most = -INFINITY;
+        for (size_t i = 0; i < m->cells_count; i++) {
+            const model_metric *bytes = model_cell_metric(&m->cells[i], "output_bytes");
+            if (m->cells[i].workload != workload || m->cells[i].failed || bytes == NULL)
+                continue;
+            least = fmin(least, bytes->value);
+            most = fmax(most, bytes->value);
+        }
+        if (m->workloads[workload].is_command && least < most)
+            add(c,
+                xasprintf("%s: its runs did not print the same (%.0f to %.0f bytes): does each do "
+                          "the same work?",
+                          m->workloads[workload].label, least, most),
+                NULL);
+    }
+}
+
 note_list notes_make(const model *m)
 {
     collector c = {.capacity = 0};
     for (size_t i = 0; i < m->notes_count; i++)
         add(&c, xstrdup(m->notes[i]), NULL);
     add_other_work(&c, m);
+    add_other_output(&c, m);
     add_warnings(&c, m);
     if (m->dead_count > 0)
         add(&c,
