@@ -297,7 +297,7 @@ typedef struct abench_player_options {
                                   slice a phase */
     uint64_t skew_operations;  /* a lane runs at most so far ahead of the slowest, rounded up to
                                   whole cuts; 0: no bound */
-    uint64_t watchdog_ms;      /* longest wait for another lane; 0: 60000 */
+    uint64_t watchdog_ms;      /* longest wait for another lane that does not pause; 0: 60000 */
     const abench_memory_hooks *hooks; /* NULL: mmap */
     /* Both are called by the thread of lane 0 while every lane stands; non-zero stops the play
      * with ABENCH_ERROR_STOPPED. Either may be NULL. They must not call the malloc under test.
@@ -316,7 +316,8 @@ typedef struct abench_player_options {
 ABENCH_API void abench_player_options_init(abench_player_options *options);
 
 /* Plays the whole tape against allocator (NULL: the process's malloc) and fills *receipt up to its
- * struct_size. options may be NULL; error may be NULL and else names stuck lanes and what they
+ * struct_size. Blocks that are alive at the end, or when the play stops, are freed behind the last
+ * mark. options may be NULL; error may be NULL and else names stuck lanes and what they
  * wait for. A receipt that is short or whose checksum is off gives ABENCH_ERROR_RECEIPT. Blocks
  * until done. After ABENCH_ERROR_STUCK the lanes' threads were told to give up and are joined.
  * Any thread; one play at a time for an allocator that is not thread-safe. Do not fork in it. */

@@ -20,6 +20,7 @@ static const char *const functions[] = {
 #define FUNCTIONS (sizeof functions / sizeof functions[0])
 
 struct search {
+    char versions[FUNCTIONS][ABENCH__VERSION_BYTES]; /* that references to them carry */
     abench__object program;
     abench__object providers[FUNCTIONS];
     uint32_t found; /* bit mask */
@@ -38,12 +39,24 @@ static int look_into(const abench__object *object, void *user)
     if ((object->flags & ABENCH__OBJECT_PROGRAM) != 0)
         search->program = *object;
     for (uint32_t at = 0; at < FUNCTIONS; at++) {
-        if ((search->found >> at & 1) != 0 || abench__object_symbol(object, functions[at]) == NULL)
+        if ((search->found >> at & 1) != 0 ||
+            abench__object_bound(object, functions[at], search->versions[at]) == NULL)
             continue;
         search->providers[at] = *object;
         search->found |= 1u << at;
     }
     return search->found == (1u << FUNCTIONS) - 1;
+}
+
+/* Who is linked with the C library refers to its functions by the versions that it gives them. */
+static void read_versions(struct search *search)
+{
+    abench__object libc;
+
+    if (!abench__objects_libc(&libc))
+        return;
+    for (uint32_t at = 0; at < FUNCTIONS; at++)
+        abench__object_version(&libc, functions[at], search->versions[at]);
 }
 
 static void put_file(const abench__object *object, abench__text *text)
@@ -124,6 +137,7 @@ abench_status abench_allocator_identify(abench_identity *out)
     if (out == NULL)
         return ABENCH_ERROR_ARGUMENT;
     memset(&search, 0, sizeof search);
+    read_versions(&search);
     abench__objects_each(look_into, &search);
     /* The loader's lock is released: an allocator may be called now. */
     if ((search.program.flags & loaded) != loaded) {

@@ -50,6 +50,10 @@ static void read_entry(abench__object *object, const dynamic_entry *entry)
     case DT_VERSYM:
         object->versions = (const uint16_t *)place_of(object, value, 2, 2);
         break;
+    case DT_VERDEF:
+        object->defined_versions = (const abench__version *)place_of(
+            object, value, sizeof(abench__version), _Alignof(abench__version));
+        break;
     case DT_GNU_HASH:
         object->gnu_hash = (const uint32_t *)place_of(object, value, 16, 4);
         break;

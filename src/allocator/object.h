@@ -18,6 +18,8 @@
 
 typedef ElfW(Phdr) abench__segment;
 typedef ElfW(Sym) abench__symbol;
+typedef ElfW(Verdef) abench__version;
+typedef ElfW(Verdaux) abench__version_name;
 
 typedef struct abench__object {
     const char *name; /* as the loader knows it; of the program mostly "" */
@@ -27,7 +29,8 @@ typedef struct abench__object {
     uint32_t flags; /* ABENCH__OBJECT_... */
     /* The dynamic symbols; NULL where the object has none, or none that lie within it. */
     const abench__symbol *symbols;
-    const uint16_t *versions;
+    const uint16_t *versions;                /* an index of each symbol */
+    const abench__version *defined_versions; /* the first of a chain */
     const char *strings;
     size_t strings_size;
     const uint32_t *gnu_hash;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #define VERSION_HIDDEN 0x8000u /* bound only by who asks for this very version */
+#define VERSION_INDEX  0x7fffu
 
 /* The GNU hash table: bucket count, first symbol that is hashed, words of the Bloom filter and its
  * shift; then the filter, the buckets, and a word a hashed symbol. */
@@ -61,12 +62,11 @@ static const abench__symbol *symbol_at(const abench__object *object, size_t inde
                : NULL;
 }
 
-static int is_defined(const abench__object *object, const abench__symbol *symbol)
+static int is_defined(const abench__symbol *symbol)
 {
     const unsigned type = symbol->st_info & 15u;
     const unsigned binding = symbol->st_info >> 4;
     const unsigned visibility = symbol->st_other & 3u;
-    const size_t index = (size_t)(symbol - object->symbols);
 
     if (symbol->st_shndx == SHN_UNDEF || symbol->st_value == 0)
         return 0;
@@ -74,18 +74,72 @@ static int is_defined(const abench__object *object, const abench__symbol *symbol
         return 0;
     if (binding != STB_GLOBAL && binding != STB_WEAK)
         return 0;
-    if (visibility == STV_HIDDEN || visibility == STV_INTERNAL)
-        return 0;
-    return object->versions == NULL || !holds(object, object->versions + index, 2) ||
-           (object->versions[index] & VERSION_HIDDEN) == 0;
+    return visibility != STV_HIDDEN && visibility != STV_INTERNAL;
+}
+
+static int is_text(const abench__object *object, size_t offset, const char *text, size_t length)
+{
+    return offset < object->strings_size && length < object->strings_size - offset &&
+           memcmp(object->strings + offset, text, length + 1) == 0;
 }
 
 static int is_named(const abench__object *object, const abench__symbol *symbol, const char *name,
                     size_t length)
 {
-    return symbol->st_name < object->strings_size &&
-           length < object->strings_size - symbol->st_name &&
-           memcmp(object->strings + symbol->st_name, name, length + 1) == 0;
+    return is_text(object, symbol->st_name, name, length);
+}
+
+/* ---- versions ---------------------------------------------------------------------------------*/
+
+/* 1 with the symbol's version index and flag; 0 when the object has none. */
+static int read_version(const abench__object *object, const abench__symbol *symbol, uint16_t *word)
+{
+    const size_t index = (size_t)(symbol - object->symbols);
+
+    if (object->versions == NULL || !holds(object, object->versions + index, 2))
+        return 0;
+    *word = object->versions[index];
+    return 1;
+}
+
+/* Where the name of the version with this index stands among the strings. 0: it has none, as those
+ * symbols of a versioned object have that are listed under no version. */
+static int find_version_name(const abench__object *object, uint32_t index, size_t *offset)
+{
+    uintptr_t at = (uintptr_t)object->defined_versions;
+
+    for (uint32_t steps = 0; at != 0 && steps <= VERSION_INDEX; steps++) {
+        const abench__version *version = (const abench__version *)at;
+        const abench__version_name *name;
+
+        if (at % _Alignof(abench__version) != 0 || !holds(object, version, sizeof *version))
+            return 0;
+        name = (const abench__version_name *)(at + version->vd_aux);
+        if ((version->vd_ndx & VERSION_INDEX) == index) {
+            if ((version->vd_flags & VER_FLG_BASE) != 0 || version->vd_cnt == 0 ||
+                (uintptr_t)name % _Alignof(abench__version_name) != 0 ||
+                !holds(object, name, sizeof *name))
+                return 0;
+            *offset = name->vda_name;
+            return 1;
+        }
+        at = version->vd_next == 0 ? 0 : at + version->vd_next;
+    }
+    return 0;
+}
+
+/* wanted "": a reference without a version. */
+static int has_version(const abench__object *object, const abench__symbol *symbol,
+                       const char *wanted)
+{
+    uint16_t word;
+    size_t offset;
+
+    if (!read_version(object, symbol, &word))
+        return 1;
+    if (wanted[0] == '\0' || !find_version_name(object, word & VERSION_INDEX, &offset))
+        return (word & VERSION_HIDDEN) == 0;
+    return is_text(object, offset, wanted, strlen(wanted));
 }
 
 static uint32_t gnu_hash_of(const char *name)
@@ -98,7 +152,7 @@ static uint32_t gnu_hash_of(const char *name)
 }
 
 static const abench__symbol *find_gnu(const abench__object *object, const struct gnu_table *table,
-                                      const char *name)
+                                      const char *name, const char *version)
 {
     const uint32_t bits = 8 * sizeof(uintptr_t);
     const uint32_t hash = gnu_hash_of(name);
@@ -116,7 +170,7 @@ static const abench__symbol *find_gnu(const abench__object *object, const struct
         if (symbol == NULL || link == NULL)
             return NULL;
         if ((*link | 1) == (hash | 1) && is_named(object, symbol, name, length) &&
-            is_defined(object, symbol))
+            is_defined(symbol) && has_version(object, symbol, version))
             return symbol;
         if ((*link & 1) != 0 || index == UINT32_MAX)
             return NULL;
@@ -146,7 +200,8 @@ static uint32_t hash_of(const char *name)
     return hash;
 }
 
-static const abench__symbol *find_old(const abench__object *object, const char *name)
+static const abench__symbol *find_old(const abench__object *object, const char *name,
+                                      const char *version)
 {
     const uint32_t *buckets = object->hash + 2;
     const uint32_t *chain = buckets + object->hash[0];
@@ -159,7 +214,8 @@ static const abench__symbol *find_old(const abench__object *object, const char *
 
         if (symbol == NULL)
             return NULL;
-        if (is_named(object, symbol, name, length) && is_defined(object, symbol))
+        if (is_named(object, symbol, name, length) && is_defined(symbol) &&
+            has_version(object, symbol, version))
             return symbol;
         index = chain[index];
     }
@@ -168,15 +224,38 @@ static const abench__symbol *find_old(const abench__object *object, const char *
 
 /* ---- questions --------------------------------------------------------------------------------*/
 
-const abench__symbol *abench__object_symbol(const abench__object *object, const char *name)
+const abench__symbol *abench__object_bound(const abench__object *object, const char *name,
+                                           const char *version)
 {
     struct gnu_table table;
 
     if (object->symbols == NULL || object->strings == NULL)
         return NULL;
     if (open_gnu_table(object, &table))
-        return find_gnu(object, &table, name);
-    return hash_is_whole(object) ? find_old(object, name) : NULL;
+        return find_gnu(object, &table, name, version);
+    return hash_is_whole(object) ? find_old(object, name, version) : NULL;
+}
+
+const abench__symbol *abench__object_symbol(const abench__object *object, const char *name)
+{
+    return abench__object_bound(object, name, "");
+}
+
+void abench__object_version(const abench__object *object, const char *name,
+                            char version[ABENCH__VERSION_BYTES])
+{
+    const abench__symbol *symbol = abench__object_symbol(object, name);
+    uint16_t word;
+    size_t offset, length;
+
+    version[0] = '\0';
+    if (symbol == NULL || !read_version(object, symbol, &word) ||
+        !find_version_name(object, word & VERSION_INDEX, &offset) || offset >= object->strings_size)
+        return;
+    length = strnlen(object->strings + offset, object->strings_size - offset);
+    if (length >= ABENCH__VERSION_BYTES || length == object->strings_size - offset)
+        return;
+    memcpy(version, object->strings + offset, length + 1);
 }
 
 abench__function abench__object_function(const abench__object *object, const char *name)
@@ -194,7 +273,8 @@ static int mentions(const abench__object *object, const abench__symbol *symbol, 
     const char *name;
     size_t length;
 
-    if (symbol->st_name >= object->strings_size || !is_defined(object, symbol))
+    if (symbol->st_name >= object->strings_size || !is_defined(symbol) ||
+        !has_version(object, symbol, ""))
         return 0;
     name = object->strings + symbol->st_name;
     length = strnlen(name, object->strings_size - symbol->st_name);
@@ -267,4 +347,9 @@ int abench__objects_find(const char *name, abench__object *out)
     struct quest quest = {name, out};
 
     return abench__objects_each(stop_at_definition, &quest);
+}
+
+int abench__objects_libc(abench__object *out)
+{
+    return abench__objects_find("gnu_get_libc_version", out);
 }

@@ -179,6 +179,8 @@ abench_status abench_run_play(abench_run *run, const char *spec, const abench_al
     abench_tape *tape = NULL;
     abench_status status;
 
+    if (run->state != RUN_NEW)
+        return abench__fail(&run->error, ABENCH_ERROR_STATE, "a run runs once: make another");
     status =
         abench_workload_parse(spec, run->options.seed, run->options.lanes, &workload, &run->error);
     if (status == ABENCH_OK)

@@ -154,8 +154,10 @@ static void pause_for(abench__lane *lane, uint64_t microseconds)
     struct timespec left = {(time_t)(microseconds / 1000000),
                             (long)(microseconds % 1000000 * 1000)};
 
+    atomic_store_explicit(&lane->waits_for, WAIT_PAUSE, memory_order_relaxed);
     while (nanosleep(&left, &left) != 0)
         ;
+    atomic_store_explicit(&lane->waits_for, WAIT_NOTHING, memory_order_relaxed);
     lane->pause_ns += abench_clock_ns() - begun;
 }
 

@@ -10,7 +10,7 @@
 #include "tape/tape.h"
 
 /* What a lane waits for; the watchdog names it. */
-enum { WAIT_NOTHING, WAIT_FREED, WAIT_ALLOCATED, WAIT_BARRIER, WAIT_SKEW };
+enum { WAIT_NOTHING, WAIT_FREED, WAIT_ALLOCATED, WAIT_BARRIER, WAIT_SKEW, WAIT_PAUSE };
 
 typedef struct abench__lane {
     struct abench__play *play;

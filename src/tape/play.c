@@ -327,6 +327,23 @@ static abench_status check_receipt(const abench__play *play, const abench_receip
     return ABENCH_OK;
 }
 
+/* What a tape leaves alive, or a stopped play: given back when everything was read. */
+static void free_rest(const abench__play *play)
+{
+    const abench_tape_summary *s = &play->tape->summary;
+
+    for (uint32_t index = 0; index < s->lanes; index++)
+        for (uint32_t slot = 0; slot < s->local_slots; slot++)
+            if (play->lanes[index].slots[slot] != NULL)
+                play->allocator.free(play->lanes[index].slots[slot]);
+    for (uint32_t slot = 0; slot < s->shared_slots; slot++) {
+        const uint64_t word = atomic_load(&play->lanes[0].shared[slot]);
+        void *block = (void *)(uintptr_t)(word & (((uint64_t)1 << 48) - 1));
+        if (block != NULL)
+            play->allocator.free(block);
+    }
+}
+
 /* ---- all of it ------------------------------------------------------------------------------- */
 
 static abench_status read_arguments(const abench_allocator *allocator,
@@ -399,6 +416,8 @@ abench_status abench_play(const abench_tape *tape, const abench_allocator *alloc
     status = play_all(play, error);
     fill_receipt(play, &r);
     join_threads(play);
+    if (status != ABENCH_ERROR_UNSUPPORTED) /* of addresses that did not fit into a slot */
+        free_rest(play);
     if (status == ABENCH_OK)
         status = check_receipt(play, &r, error);
     if (receipt != NULL) {

@@ -30,15 +30,18 @@ void abench__play_fail(abench__play *play, abench_status status, const char *mes
 
 static void describe_lane(abench__text *text, const abench__play *play, uint32_t index)
 {
-    static const char *const what[] = {"runs", "waits until a block is freed",
-                                       "waits until a block is allocated", "waits at a barrier",
-                                       "waits for slower lanes"};
+    static const char *const what[] = {"runs",
+                                       "waits until a block is freed",
+                                       "waits until a block is allocated",
+                                       "waits at a barrier",
+                                       "waits for slower lanes",
+                                       "pauses"};
     const abench__lane *lane = &play->lanes[index];
     const uint32_t waits_for = atomic_load(&lane->waits_for);
     abench__op op;
 
     abench__text_printf(text, "; lane %u %s", index, what[waits_for]);
-    if (waits_for == WAIT_NOTHING)
+    if (waits_for == WAIT_NOTHING || waits_for == WAIT_PAUSE)
         return;
     abench__word_unpack(abench__lane_data(play->tape, index) + atomic_load(&lane->waits_at), &op);
     abench__text_printf(text, " (word %llu: %s", (unsigned long long)atomic_load(&lane->waits_at),
@@ -46,6 +49,15 @@ static void describe_lane(abench__text *text, const abench__play *play, uint32_t
     if (op.shared)
         abench__text_printf(text, " shared slot %u generation %u", op.slot, op.generation);
     abench__text_put_char(text, ')');
+}
+
+/* A lane that sleeps as its tape says is not stuck, and neither are those that wait for it. */
+static int is_pausing(const abench__play *play)
+{
+    for (uint32_t index = 0; index < play->lanes_count; index++)
+        if (atomic_load_explicit(&play->lanes[index].waits_for, memory_order_relaxed) == WAIT_PAUSE)
+            return 1;
+    return 0;
 }
 
 static void give_up(abench__play *play)
@@ -65,12 +77,13 @@ static void give_up(abench__play *play)
 
 typedef struct wait_state {
     uint64_t begun_ns;
+    uint64_t moved_ns; /* the watchdog counts from here */
     uint32_t rounds;
 } wait_state;
 
 static void wait_begin(abench__lane *lane, wait_state *wait, uint32_t what)
 {
-    wait->begun_ns = abench_clock_ns();
+    wait->begun_ns = wait->moved_ns = abench_clock_ns();
     wait->rounds = 0;
     lane->waits++;
     atomic_store_explicit(&lane->waits_at,
@@ -91,11 +104,14 @@ static int wait_step(abench__lane *lane, wait_state *wait)
     sched_yield();
     if (atomic_load_explicit(&play->abort, memory_order_relaxed))
         return 0;
-    if (wait->rounds % YIELDS == 0 && abench_clock_ns() - wait->begun_ns > play->watchdog_ns) {
-        give_up(play);
-        return 0;
-    }
-    return 1;
+    if (wait->rounds % YIELDS != 0)
+        return 1;
+    if (is_pausing(play))
+        wait->moved_ns = abench_clock_ns();
+    if (abench_clock_ns() - wait->moved_ns <= play->watchdog_ns)
+        return 1;
+    give_up(play);
+    return 0;
 }
 
 static void wait_end(abench__lane *lane, const wait_state *wait)

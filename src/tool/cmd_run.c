@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <allocbench/allocbench.h>
@@ -169,6 +170,23 @@ static void add_workload(matrix *m, char *label, char *spec)
     m->workloads_count++;
 }
 
+#define TAPE_BYTES 24.0 /* an operation's, while the tape is built */
+#define GIB        1073741824.0
+
+/* What the machine has, or lets this process have. */
+static uint64_t memory_of(const matrix *m)
+{
+    const uint64_t limit = m->host.memory_limit_bytes;
+
+    return limit != 0 && limit < m->host.memory_bytes ? limit : m->host.memory_bytes;
+}
+
+static bool fits_memory(const matrix *m, const abench_workload *workload)
+{
+    return memory_of(m) == 0 ||
+           (double)abench_workload_operations(workload) * TAPE_BYTES < (double)memory_of(m);
+}
+
 static int add_workloads(matrix *m, const arguments *a)
 {
     for (size_t at = 0; at < a->workloads_count; at++) {
@@ -177,6 +195,15 @@ static int add_workloads(matrix *m, const arguments *a)
         if (abench_workload_parse(a->workloads[at], a->seed, (uint32_t)a->lanes, &workload,
                                   &error) != ABENCH_OK)
             return command_fail(EXIT_USAGE, "%s", error.message);
+        if (!fits_memory(m, workload)) {
+            const double gib = (double)abench_workload_operations(workload) * TAPE_BYTES / GIB;
+            abench_workload_destroy(workload);
+            return command_fail(
+                EXIT_USAGE,
+                "workload '%.200s': its tape would take %.3g GiB while it is built, "
+                "more than this machine has (%.3g GiB): fewer lanes, slots or steps",
+                a->workloads[at], gib, (double)memory_of(m) / GIB);
+        }
         add_workload(m, xstrdup(a->workloads[at]), xstrdup(abench_workload_spec(workload)));
         abench_workload_destroy(workload);
     }
@@ -262,6 +289,30 @@ static int refuse_preloaded(matrix *m, bool skip_bad, const char *reason)
     return EXIT_OK;
 }
 
+/* "PATH SIZE MTIME" of each: what tells a program from its next build. */
+static char *describe_files(const char *path, const char *image)
+{
+    const char *const files[] = {path, image};
+    char *text = xstrdup("");
+
+    for (size_t at = 0; at < sizeof files / sizeof files[0]; at++) {
+        char *real = files[at] == NULL ? NULL : realpath(files[at], NULL);
+        struct stat info;
+        char *more;
+        if (real == NULL || stat(real, &info) != 0) {
+            free(real);
+            continue;
+        }
+        more = xasprintf("%s%s%s %lld %lld.%09ld", text, text[0] == '\0' ? "" : "; ", real,
+                         (long long)info.st_size, (long long)info.st_mtim.tv_sec,
+                         info.st_mtim.tv_nsec);
+        free(real);
+        free(text);
+        text = more;
+    }
+    return text;
+}
+
 static int add_command(matrix *m, const arguments *a)
 {
     program p;
@@ -270,6 +321,8 @@ static int add_command(matrix *m, const arguments *a)
     m->command = a->command;
     add_workload(m, join(a->command), NULL);
     program_inspect(a->command[0], &p);
+    m->program = describe_files(p.path, p.image);
+    m->folder = getcwd(NULL, 0);
     if (p.state == PROGRAM_BROKEN)
         status = command_fail(EXIT_TARGET, "%s", p.reason);
     else if (p.state == PROGRAM_UNREACHED)
@@ -371,6 +424,8 @@ static void clear(matrix *m)
     free(m->notes);
     free(m->workloads);
     free(m->command_line);
+    free(m->program);
+    free(m->folder);
     free(m->cell);
     free(m->probe);
     target_cleanup();

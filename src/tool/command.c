@@ -22,6 +22,8 @@
 #include "tool/util.h"
 
 #define PROBE_DESCRIPTOR 200 /* or above: out of the way of programs that count theirs */
+#define LIBC_BYTES       ((uint64_t)1 << 20)
+#define BLIND_NS         250000000u
 
 /* All that one measurement holds, so that one exit can give it back. */
 typedef struct cell {
@@ -33,6 +35,8 @@ typedef struct cell {
     char *harness_file;
     char *nonce;
     char **envp;
+    char *settings; /* in envp, as the probe tells them */
+    bool settings_cut;
     int part_fd;
     int probe_fd;
     int output_fd;
@@ -161,6 +165,7 @@ static bool build_environment(cell *c)
     c->envp[used++] = xasprintf("ALLOCBENCH_RESULT=%s", c->harness_file);
     c->envp[used++] = xasprintf("ALLOCBENCH_NONCE=%s", c->nonce);
     c->envp[used++] = xasprintf("ALLOCBENCH_SEED=%llu", (unsigned long long)c->options->seed);
+    c->settings = images_settings(c->envp, &c->settings_cut);
     return true;
 }
 
@@ -330,6 +335,8 @@ static bool wanted_provider(cell *c, images_wanted *wanted)
     struct stat info;
 
     memset(wanted, 0, sizeof *wanted);
+    wanted->settings = c->settings;
+    wanted->settings_cut = c->settings_cut;
     wanted->provider = t->library;
     if (t->library == NULL) {
         wanted->family = t->identity.family[0] != '\0' ? t->identity.family : "glibc";
@@ -442,6 +449,17 @@ static uint64_t counter_error_bytes(void)
     return batch * count * (page > 0 ? (uint64_t)page : 4096);
 }
 
+/* The longest stretch of the command's life without a look, where it is one to tell of. */
+static uint64_t blind_ns(const cell *c)
+{
+    const tree *t = c->tree;
+    const uint64_t rest_ns = c->end.end_ns > t->look_ns ? c->end.end_ns - t->look_ns : 0;
+    const uint64_t end_ns = rest_ns > 2 * t->period_ns ? rest_ns : 0;
+    const uint64_t gap_ns = end_ns > t->longest_gap_ns ? end_ns : t->longest_gap_ns;
+
+    return gap_ns > BLIND_NS ? gap_ns : 0;
+}
+
 static void add_warnings(cell *c)
 {
     const spawner_end *end = &c->end;
@@ -477,6 +495,18 @@ static void add_warnings(cell *c)
     if (c->verdict.unseen > 0)
         command_record_warn(record, "images too short to be seen: %zu; each reported its allocator",
                             c->verdict.unseen);
+    if (c->verdict.changed > 0)
+        command_record_warn(record, "the settings of %zu images were changed by the program (%s)",
+                            c->verdict.changed, c->verdict.change);
+    if (c->images->libc_bytes > LIBC_BYTES)
+        command_record_warn(record,
+                            "the C library's own malloc served %llu MiB in %s beside the target's "
+                            "(RTLD_DEEPBIND?)",
+                            (unsigned long long)(c->images->libc_bytes >> 20), c->images->libc_exe);
+    if (blind_ns(c) > 0)
+        command_record_warn(record,
+                            "the tool could not look for %llu ms: what ran only then is not proven",
+                            (unsigned long long)(blind_ns(c) / 1000000u));
 }
 
 static bool write_cell(cell *c)
@@ -532,6 +562,7 @@ static void clean_up(cell *c)
     for (char **entry = c->envp; entry != NULL && *entry != NULL; entry++)
         free(*entry);
     free(c->envp);
+    free(c->settings);
     free(c->nonce);
     free(c->file);
     free(c->part);

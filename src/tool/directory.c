@@ -1,4 +1,5 @@
 /* directory.c - a result directory: made or found, locked, and compared by its key. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -110,6 +111,8 @@ static json_t *key_json(const matrix *m)
     json_object_set_new(key, "tool_version", json_string(abench_version_string()));
     json_object_set_new(key, "workloads", workloads_json(m));
     json_object_set_new(key, "command", command_json(m));
+    json_object_set_new(key, "program", json_text(m->program == NULL ? "" : m->program));
+    json_object_set_new(key, "folder", json_text(m->folder == NULL ? "" : m->folder));
     json_object_set_new(key, "targets", targets_json(m));
     json_object_set_new(key, "baseline", json_text(m->targets[m->baseline].name));
     json_object_set_new(key, "seed", u64_text(m->seed));
@@ -252,6 +255,27 @@ static void keep_notes(matrix *m, json_t *notes)
     }
 }
 
+/* Rounds that no matrix.json explains could be anybody's. */
+static bool has_rounds(const matrix *m, char *message, size_t message_size)
+{
+    char *path = xasprintf("%s/rounds", m->directory);
+    DIR *folder = opendir(path);
+    const struct dirent *entry;
+    bool found = false;
+
+    while (folder != NULL && !found && (entry = readdir(folder)) != NULL)
+        found = entry->d_name[0] != '.';
+    if (folder != NULL)
+        closedir(folder);
+    if (found)
+        snprintf(message, message_size,
+                 "%s holds rounds and no matrix.json that tells of what: choose another directory "
+                 "with -o",
+                 m->directory);
+    free(path);
+    return found;
+}
+
 /* Compares with the matrix.json that is there, if any. */
 static bool compare_key(matrix *m, json_t *key, char *message, size_t message_size)
 {
@@ -259,15 +283,22 @@ static bool compare_key(matrix *m, json_t *key, char *message, size_t message_si
     differences differs = {.length = 0};
     json_error_t error;
     json_t *root, *there;
+    struct stat info;
     bool same;
 
-    if (access(path, F_OK) != 0) {
+    if (stat(path, &info) != 0) {
         free(path);
-        return true;
+        return !has_rounds(m, message, message_size);
+    }
+    if (!S_ISREG(info.st_mode)) {
+        snprintf(message, message_size, "%s is no file; choose another directory with -o", path);
+        free(path);
+        return false;
     }
     root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
     there = root == NULL ? NULL : json_object_get(root, "key");
-    same = json_is_object(there) && json_equal(there, key);
+    same = json_is_object(there) && json_equal(there, key) &&
+           json_integer_value(json_object_get(root, "schema")) == 1;
     if (root == NULL)
         snprintf(message, message_size, "%s:%d:%d: %s; choose another directory with -o", path,
                  error.line, error.column, error.text);
@@ -304,10 +335,15 @@ static bool take_lock(matrix *m, char *message, size_t message_size)
 {
     char *path = xasprintf("%s/lock", m->directory);
     char holder[64] = "";
+    struct stat info;
 
-    m->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    m->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (m->lock < 0) {
         snprintf(message, message_size, "%s cannot be opened: %s", path, strerror(errno));
+    } else if (fstat(m->lock, &info) != 0 || !S_ISREG(info.st_mode) || info.st_nlink != 1) {
+        snprintf(message, message_size, "%s is no file of allocbench's own", path);
+        close(m->lock);
+        m->lock = -1;
     } else if (flock(m->lock, LOCK_EX | LOCK_NB) != 0) {
         const ssize_t got = pread(m->lock, holder, sizeof holder - 1, 0);
         holder[got > 0 ? got : 0] = '\0';

@@ -15,12 +15,63 @@
 #define TEXT_MOST    4096u
 #define COUNT_MOST   ((uint64_t)INT64_MAX)
 
+#define SETTINGS_MOST  64u /* as in the probe */
+#define SETTINGS_BYTES 1500u
+
+/* ---- settings -------------------------------------------------------------------------------- */
+
+static bool is_setting(const char *entry)
+{
+    const size_t length = strcspn(entry, "=");
+    char *name = xstrndup(entry, length);
+    const bool is = entry[length] == '=' && abench_allocator_environment(name) != 0 &&
+                    strcmp(name, "LD_PRELOAD") != 0 && strcmp(name, "LD_AUDIT") != 0;
+
+    free(name);
+    return is;
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+char *images_settings(char *const *envp, bool *cut)
+{
+    const char **found = NULL;
+    size_t count = 0, capacity = 0, length = 0;
+    char *text = xcalloc(SETTINGS_BYTES + 1, 1);
+
+    for (; *envp != NULL; envp++) {
+        if (!is_setting(*envp))
+            continue;
+        found = util_grow(found, count, &capacity, sizeof *found);
+        found[count++] = *envp;
+    }
+    if (count > 0)
+        qsort(found, count, sizeof *found, compare_entries);
+    *cut = count > SETTINGS_MOST;
+    for (size_t at = 0; at < count && at < SETTINGS_MOST; at++) {
+        if (strlen(found[at]) + 1 > SETTINGS_BYTES - length) {
+            *cut = true;
+            break;
+        }
+        for (const char *from = found[at]; *from != '\0'; from++)
+            text[length++] = (unsigned char)*from > 127 || *from == '\n' ? '?' : *from;
+        text[length++] = '\n';
+    }
+    free(found);
+    return text;
+}
+
 /* ---- reading --------------------------------------------------------------------------------- */
 
 typedef struct reader {
     json_source source;
     images *into;
     size_t capacity;
+    uint64_t libc_stack; /* of the exit that told libc_bytes; 0: unknown */
+    pid_t libc_pid;
 } reader;
 
 static uint64_t count_of(reader *r, const json_t *record, const char *key, json_presence presence)
@@ -32,6 +83,12 @@ static void copy_text(reader *r, const json_t *record, const char *key, char *fi
 {
     snprintf(field, size, "%s", json_get_text(&r->source, record, key, TEXT_MOST, JSON_NEEDED));
     util_one_line(field);
+}
+
+static void forget_report(images_report *report)
+{
+    free(report->exe);
+    free(report->settings);
 }
 
 static void read_start(reader *r, const json_t *record)
@@ -58,10 +115,13 @@ static void read_start(reader *r, const json_t *record)
         identity->flags |= ABENCH_IDENTITY_STATIC;
     report.exe = xstrdup(json_get_text(&r->source, record, "exe", TEXT_MOST, JSON_NEEDED));
     util_one_line(report.exe);
+    report.settings =
+        xstrdup(json_get_text(&r->source, record, "settings", TEXT_MOST, JSON_MAY_LACK));
+    report.settings_cut = json_get_flag(&r->source, record, "settings_cut", JSON_MAY_LACK);
     if (r->into->count >= REPORTS_MOST)
         json_source_fail(&r->source, NULL, "more than %u images", REPORTS_MOST);
     if (r->source.failed) {
-        free(report.exe);
+        forget_report(&report);
         return;
     }
     r->into->reports =
@@ -73,8 +133,28 @@ static void read_exit(reader *r, const json_t *record)
 {
     const uint64_t hwm = count_of(r, record, "hwm_bytes", JSON_MAY_LACK);
 
+    const uint64_t libc = count_of(r, record, "libc_bytes", JSON_MAY_LACK);
+
     if (hwm > r->into->peak_hwm_bytes)
         r->into->peak_hwm_bytes = hwm;
+    if (libc > r->into->libc_bytes) {
+        r->into->libc_bytes = libc;
+        r->libc_stack = count_of(r, record, "start_stack", JSON_MAY_LACK);
+        r->libc_pid = (pid_t)json_get_count(&r->source, record, "pid", INT_MAX, JSON_NEEDED);
+    }
+}
+
+/* Whose exit it was: a forked child shares the stack's start of the image that reported. */
+static void name_libc_user(reader *r)
+{
+    r->into->libc_exe = "?";
+    for (size_t at = 0; at < r->into->count; at++) {
+        const images_report *report = &r->into->reports[at];
+        if (report->exe[0] != '\0' &&
+            (report->start_stack != 0 && r->libc_stack != 0 ? report->start_stack == r->libc_stack
+                                                            : report->pid == r->libc_pid))
+            r->into->libc_exe = report->exe;
+    }
 }
 
 static void read_record(reader *r, const json_t *record)
@@ -124,6 +204,7 @@ images *images_read(const char *file, char *message, size_t message_size)
     r.into = xcalloc(1, sizeof *r.into);
     if (text != NULL)
         read_lines(&r, text, r.source.size);
+    name_libc_user(&r);
     free(text);
     if (r.source.failed) {
         snprintf(message, message_size, "%s", r.source.message);
@@ -138,7 +219,7 @@ void images_free(images *reported)
     if (reported == NULL)
         return;
     for (size_t at = 0; at < reported->count; at++)
-        free(reported->reports[at].exe);
+        forget_report(&reported->reports[at]);
     free(reported->reports);
     free(reported);
 }
@@ -184,12 +265,10 @@ static size_t first_place(const place *places, size_t count, uint64_t start_stac
     return low;
 }
 
-/* Does a report with the image's stack, or with none, belong to it? Of a process that hides its
- * image, and of a report without the mark, the pid must do. */
+/* Does a report with the image's stack, or with none, belong to it? Of a report without the mark
+ * the pid must do. */
 static bool is_report_of(const images_report *report, const tree_image *image)
 {
-    if (image->hidden)
-        return report->pid == image->pid;
     if (report->exe_inode != image->inode || report->exe_device != image->device)
         return false;
     if (report->start_stack == 0)
@@ -198,7 +277,8 @@ static bool is_report_of(const images_report *report, const tree_image *image)
 }
 
 /* Marks every report of the image; false: there is none. With address randomisation off, several
- * images of one program may look alike. */
+ * images of one program may look alike. A hidden image has none: what its process reported may have
+ * been the image before, which then ran a setuid program. */
 static bool mark_reports(const images *reported, const place *places, const tree_image *image,
                          bool *is_seen)
 {
@@ -210,9 +290,6 @@ static bool mark_reports(const images *reported, const place *places, const tree
              at < reported->count && places[at].start_stack == stacks[pass]; at++)
             if (is_report_of(&reported->reports[places[at].index], image))
                 any = is_seen[places[at].index] = true;
-    for (size_t at = 0; at < reported->count && image->hidden; at++)
-        if (is_report_of(&reported->reports[at], image))
-            any = is_seen[at] = true;
     return any;
 }
 
@@ -254,13 +331,64 @@ static char *describe_wrong(const images_report *report, const images_wanted *wa
 
 static char *describe_silent(const tree_image *image)
 {
-    char *reason =
-        image->hidden ? xstrdup("it runs as another user") : program_unreached(image->path);
+    char *reason = image->hidden ? xstrdup("it runs as another user, or forbids to be looked at "
+                                           "(PR_SET_DUMPABLE); allocbench as root could look")
+                                 : program_unreached(image->path);
     char *line = xasprintf(
         "%s (pid %ld) did not report who serves its malloc: %s", image->path, (long)image->pid,
         reason != NULL ? reason : "its environment was emptied, or it is static");
 
     free(reason);
+    return util_one_line(line);
+}
+
+/* The line of settings with this name; NULL: none. */
+static const char *find_setting(const char *settings, const char *name, size_t length)
+{
+    for (const char *line = settings; *line != '\0';) {
+        const char *next = strchr(line, '\n');
+        if (strncmp(line, name, length) == 0 && line[length] == '=')
+            return line;
+        if (next == NULL)
+            break;
+        line = next + 1;
+    }
+    return NULL;
+}
+
+/* The first name that says something else in one of them, or is there only. NULL: none. */
+static const char *find_change(const char *one, const char *other)
+{
+    for (const char *line = one; *line != '\0';) {
+        const size_t length = strcspn(line, "\n");
+        const char *found = find_setting(other, line, strcspn(line, "=\n"));
+        if (found == NULL || strcspn(found, "\n") != length || strncmp(found, line, length) != 0)
+            return line;
+        line += length + (line[length] == '\n');
+    }
+    return NULL;
+}
+
+static bool has_settings(const images_report *report, const images_wanted *wanted)
+{
+    return wanted->settings == NULL || (strcmp(report->settings, wanted->settings) == 0 &&
+                                        report->settings_cut == wanted->settings_cut);
+}
+
+static char *describe_change(const images_report *report, const images_wanted *wanted)
+{
+    const char *given = find_change(wanted->settings, report->settings);
+    const char *name = given != NULL ? given : find_change(report->settings, wanted->settings);
+    const char *what = "is set";
+    char *line;
+
+    if (name == NULL || report->settings_cut)
+        return util_one_line(xasprintf("they are too long to be compared in %s", report->exe));
+    if (given != NULL)
+        what = find_setting(report->settings, name, strcspn(name, "=\n")) == NULL
+                   ? "is gone"
+                   : "has another value";
+    line = xasprintf("%.*s %s in %s", (int)strcspn(name, "=\n"), name, what, report->exe);
     return util_one_line(line);
 }
 
@@ -296,6 +424,8 @@ void images_judge(const images *reported, const tree_image *seen, size_t seen_co
             verdict->root = report;
         if (!is_wanted(report, wanted) && wrongs++ == 0)
             wrong = report;
+        if (!has_settings(report, wanted) && verdict->changed++ == 0)
+            verdict->change = describe_change(report, wanted);
     }
     if (wrong != NULL)
         refuse(verdict, describe_wrong(wrong, wanted), wrongs - 1);
@@ -309,5 +439,6 @@ void images_verdict_clear(images_verdict *verdict)
 {
     free(verdict->refusal);
     free(verdict->silence);
+    free(verdict->change);
     memset(verdict, 0, sizeof *verdict);
 }

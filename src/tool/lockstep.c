@@ -19,6 +19,7 @@
 #include "tool/util.h"
 
 #define PURPOSE_ORDER (ABENCH_PURPOSE_USER + 1)
+#define WORDS_BYTES   300 /* of what a child said last */
 #define STOP_POLL_MS  200 /* how soon an interruption is noticed */
 
 /* A child that plays one cell. */
@@ -218,7 +219,7 @@ static char *last_words(const matrix *m, const child *c)
         while (length > 0 && text[length - 1] == '\n')
             text[--length] = '\0';
         start = strrchr(text, '\n');
-        line = xstrdup(start == NULL ? text : start + 1);
+        line = xstrndup(start == NULL ? text : start + 1, WORDS_BYTES);
     }
     free(text);
     free(path);
@@ -291,6 +292,7 @@ static void take_result(round_state *s, child *c)
         if (differs != NULL)
             fail_arm(c, differs);
         else if (!preflight_check(target_of(m, c->arm), &cell.identity, message, sizeof message) ||
+                 !preflight_same(target_of(m, c->arm), &cell.identity, message, sizeof message) ||
                  !util_publish(part, whole, message, sizeof message))
             fail_arm(c, xstrdup(message));
         records_clear(&cell);
@@ -371,6 +373,22 @@ static bool settle(round_state *s, child *c, answer got)
 
 /* ---- the round ------------------------------------------------------------------------------- */
 
+/* What the machine, or the cgroup, has; UINT64_MAX when that is not known. */
+static uint64_t memory_of(const matrix *m)
+{
+    const uint64_t all = m->host.memory_bytes, limit = m->host.memory_limit_bytes;
+
+    if (all == 0)
+        return UINT64_MAX;
+    return limit != 0 && limit < all ? limit : all;
+}
+
+/* Twice the live set: allocators need more than what is asked of them. */
+static bool fits(const round_state *s, const child *first)
+{
+    return (2 * first->live_bytes + first->tape_bytes) * s->count < memory_of(s->m) / 2;
+}
+
 /* Until a started child has built its tape and could begin. */
 static bool await_ready(round_state *s, child *c)
 {
@@ -385,6 +403,11 @@ static bool await_ready(round_state *s, child *c)
     c->live_bytes = live;
     c->tape_bytes = tape;
     c->slices = slices;
+    if (live > memory_of(s->m) - memory_of(s->m) / 8) {
+        kill_child(c, xasprintf("its live set of %.3g GiB does not fit into the memory of %.3g GiB",
+                                (double)live / 1073741824, (double)memory_of(s->m) / 1073741824));
+        return false;
+    }
     return true;
 }
 
@@ -399,17 +422,6 @@ static void play_alone(round_state *s, child *c)
 {
     while (play_turn(s, c))
         ;
-}
-
-/* Half of what the machine, or the cgroup, has. */
-static bool fits(const round_state *s, const child *first)
-{
-    const abench_host *host = &s->m->host;
-    const uint64_t limit = host->memory_limit_bytes;
-    const uint64_t memory = limit != 0 && limit < host->memory_bytes ? limit : host->memory_bytes;
-
-    /* Twice the live set: allocators need more than what is asked of them. */
-    return memory == 0 || (2 * first->live_bytes + first->tape_bytes) * s->count < memory / 2;
 }
 
 static void note_fallback(const round_state *s)

@@ -58,6 +58,7 @@ int main(int argc, char **argv)
     s = runs ? spawner_start() : NULL;
     if (runs && s == NULL)
         return command_fail(EXIT_ENVIRONMENT, "the spawner cannot be forked: %s", strerror(errno));
+    signal(SIGXFSZ, SIG_IGN); /* a limit on a file's size is told by write */
     signal(SIGPIPE, SIG_IGN); /* a child that dies is told by its pipe's end */
     if (argc < 2) {
         fputs(usage, stderr);

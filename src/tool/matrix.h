@@ -31,6 +31,8 @@ typedef struct matrix {
     matrix_workload *workloads;
     size_t workloads_count;
     char **command;  /* argv of the last workload when it is a command; else NULL */
+    char *program;   /* the files behind the command, with size and time */
+    char *folder;    /* where the command runs; NULL: not known */
     target *targets; /* missing ones too */
     size_t targets_count;
     size_t baseline;

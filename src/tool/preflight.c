@@ -53,6 +53,37 @@ bool preflight_check(const target *t, const abench_identity *identity, char *mes
     return true;
 }
 
+static bool was_replaced(const target *t, char *message, size_t message_size)
+{
+    snprintf(message, message_size,
+             "%s is another file now than at the start: it was replaced in the middle",
+             t->identity.file);
+    return false;
+}
+
+bool preflight_same(const target *t, const abench_identity *identity, char *message,
+                    size_t message_size)
+{
+    const abench_identity *seen = &t->identity;
+
+    if (seen->device == identity->device && seen->inode == identity->inode &&
+        strcmp(seen->family, identity->family) == 0 &&
+        strcmp(seen->version, identity->version) == 0 &&
+        strcmp(seen->build_id, identity->build_id) == 0)
+        return true;
+    return was_replaced(t, message, message_size);
+}
+
+bool preflight_unchanged(const target *t, char *message, size_t message_size)
+{
+    struct stat now;
+
+    if (t->library == NULL || (stat(t->library, &now) == 0 && now.st_dev == t->identity.device &&
+                               now.st_ino == t->identity.inode))
+        return true;
+    return was_replaced(t, message, message_size);
+}
+
 static void copy_field(char *field, size_t size, const char *value)
 {
     snprintf(field, size, "%s", value);

@@ -18,4 +18,12 @@ bool preflight_target(target *t, const char *cell, bool keep_environment,
 bool preflight_check(const target *t, const abench_identity *identity, char *message,
                      size_t message_size);
 
+/* Is it the very object that preflight has seen? false with one line in message: a library that was
+ * replaced in the middle must not be pooled under one name. */
+bool preflight_same(const target *t, const abench_identity *identity, char *message,
+                    size_t message_size);
+
+/* The same asked of the file, before a cell whose identity is not at hand. */
+bool preflight_unchanged(const target *t, char *message, size_t message_size);
+
 #endif

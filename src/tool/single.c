@@ -9,6 +9,7 @@
 
 #include "tool/command.h"
 #include "tool/model.h"
+#include "tool/preflight.h"
 #include "tool/progress.h"
 #include "tool/util.h"
 
@@ -50,6 +51,7 @@ static void run_cell(const matrix *m, uint32_t round, arm *a, round_progress *pr
     launch how = {.argv = m->command, .input = -1, .output = -1, .errors = -1};
     command_options options = {.spawner = m->spawner, .how = &how, .target = t, .probe = m->probe};
     command_result result = {0};
+    char message[1024];
 
     if (m->duration_ms != 0)
         extra[extras++] = duration;
@@ -67,7 +69,13 @@ static void run_cell(const matrix *m, uint32_t round, arm *a, round_progress *pr
     options.stop = &matrix_interrupted;
     options.tick = tick;
     options.user = progress;
-    command_measure(&options, &result);
+    if (preflight_unchanged(t, message, sizeof message))
+        command_measure(&options, &result);
+    if (!preflight_unchanged(t, message, sizeof message)) { /* before it, or while it ran */
+        free(result.reason);
+        result = (command_result){.state = COMMAND_REFUSED, .reason = xstrdup(message)};
+        unlink(file);
+    }
     if (result.state != COMMAND_DONE)
         a->reason = result.reason != NULL ? result.reason : xstrdup("it could not be measured");
     else

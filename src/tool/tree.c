@@ -221,7 +221,6 @@ struct tree_state {
     pid_t root;
     bool plain;
     uint64_t zero_ns;
-    uint64_t period_ns;
     uint64_t look; /* how many there were */
     uint64_t pss_due_ns;
     tree_list list;
@@ -244,6 +243,7 @@ static bool has_image(const tree_process *process)
     return is_hidden(process) || (process->start_code != 0 && process->start_stack != 0);
 }
 
+/* Of an image that we may not look at: its process's name in brackets, as ps shows it. */
 static char *read_exe(pid_t pid)
 {
     char link[40], path[4096];
@@ -251,7 +251,11 @@ static char *read_exe(pid_t pid)
 
     snprintf(link, sizeof link, "/proc/%ld/exe", (long)pid);
     length = readlink(link, path, sizeof path);
-    return length > 0 ? xstrndup(path, (size_t)length) : xstrdup("?");
+    if (length > 0)
+        return xstrndup(path, (size_t)length);
+    snprintf(link, sizeof link, "/proc/%ld/comm", (long)pid);
+    length = read_small(link, path, sizeof path);
+    return length > 1 ? xasprintf("[%.*s]", (int)length - 1, path) : xstrdup("?");
 }
 
 static bool is_same_image(const tree_image *a, const tree_image *b)
@@ -385,7 +389,7 @@ static void thin_out(tree *t)
     for (size_t at = 0; at + 1 < t->readings_count; at += 2)
         t->readings[kept++] = t->readings[at + (t->readings[at + 1].has_pss ? 1 : 0)];
     t->readings_count = kept;
-    t->state->period_ns *= 2;
+    t->period_ns *= 2;
 }
 
 static void keep_reading(tree *t, const tree_reading *sum)
@@ -444,8 +448,9 @@ tree *tree_create(pid_t root, uint64_t zero_ns, uint64_t period_ns, bool plain)
     t->state->root = root;
     t->state->plain = plain;
     t->state->zero_ns = zero_ns;
-    t->state->period_ns = period_ns == 0 ? TREE_PERIOD_NS : period_ns;
+    t->period_ns = period_ns == 0 ? TREE_PERIOD_NS : period_ns;
     t->due_ns = zero_ns;
+    t->look_ns = zero_ns;
     return t;
 }
 
@@ -455,6 +460,10 @@ void tree_look(tree *t)
     const uint64_t now_ns = abench_clock_ns();
     uint64_t dear_ns, rest_ns;
 
+    if (now_ns > t->look_ns && now_ns - t->look_ns > t->longest_gap_ns &&
+        now_ns - t->look_ns > 2 * t->period_ns)
+        t->longest_gap_ns = now_ns - t->look_ns;
+    t->look_ns = now_ns;
     tree_walk(state->root, state->plain, &state->list);
     for (size_t at = 0; at < state->list.count; at++)
         note_process(t, &state->list.items[at]);
@@ -464,7 +473,7 @@ void tree_look(tree *t)
 
     rest_ns = abench_clock_ns() - now_ns;
     rest_ns = LOOK_REST * (rest_ns > dear_ns ? rest_ns - dear_ns : 0);
-    t->due_ns = now_ns + (rest_ns > state->period_ns ? rest_ns : state->period_ns);
+    t->due_ns = now_ns + (rest_ns > t->period_ns ? rest_ns : t->period_ns);
 }
 
 void tree_destroy(tree *t)

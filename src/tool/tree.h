@@ -48,8 +48,8 @@ typedef struct tree_image {
     uint64_t start_code;
     uint64_t start_stack;
     pid_t pid;   /* where it was first seen */
-    bool hidden; /* we may not look at it (another user's); only pid and path are known */
-    char *path;  /* "?" when it could not be read */
+    bool hidden; /* we may not look at it (another user's); only its pid is known */
+    char *path;  /* "[NAME]" of a hidden one, "?" when nothing could be read */
 } tree_image;
 
 /* The tree's memory at one time: sums over its processes. */
@@ -74,6 +74,9 @@ typedef struct tree {
     bool has_pss;            /* there is at least one sum of PSS */
     uint64_t peak_hwm_bytes; /* largest VmHWM of any process */
     uint64_t due_ns;         /* abench_clock_ns of the next look */
+    uint64_t look_ns;        /* and of the last one; before it, the time given to tree_create */
+    uint64_t longest_gap_ns; /* between two looks, or before the first; above twice the period */
+    uint64_t period_ns;      /* of the looks now: it doubles when readings are thinned out */
 
     struct tree_state *state;
 } tree;

@@ -81,6 +81,14 @@ static void free_all_in_order(const churn *c)
             abench_tape_builder_free(c->builder, lane, slot_of(c, lane, index));
 }
 
+/* Three phases; fill and drain; in each round two barriers, a free and a malloc a slot. */
+static uint64_t operations(const abench_workload *w)
+{
+    const uint64_t slots = abench__workload_value(w, "slots")->number;
+
+    return 3 + 2 * slots + abench__workload_value(w, "rounds")->number * (2 + 2 * slots);
+}
+
 static void shape(const abench_workload *w, abench_tape_options *options)
 {
     const uint32_t lanes = (uint32_t)abench__workload_value(w, "lanes")->number;
@@ -145,6 +153,7 @@ const abench__workload_kind abench__churn_local = {
              "and external fragmentation around size-class boundaries",
              SOURCE, TIMED},
     .parameters = parameters,
+    .operations = operations,
     .shape = shape,
     .generate = generate,
 };
@@ -155,6 +164,7 @@ const abench__workload_kind abench__churn_cross = {
              "anew: what every block freed by another thread costs in memory",
              SOURCE, TIMED "; the lanes move in lockstep between barriers: rank it by memory"},
     .parameters = parameters,
+    .operations = operations,
     .shape = shape,
     .generate = generate,
 };

@@ -16,6 +16,13 @@ static const abench__parameter parameters[] = {
     {0},
 };
 
+/* Three phases, fill, drain and the steps. */
+static uint64_t operations(const abench_workload *w)
+{
+    return 3 + 2 * abench__workload_value(w, "slots")->number +
+           2 * abench__workload_value(w, "steps")->number;
+}
+
 static void shape(const abench_workload *w, abench_tape_options *options)
 {
     options->lanes = (uint32_t)abench__workload_value(w, "lanes")->number;
@@ -81,6 +88,7 @@ const abench__workload_kind abench__mixed = {
          "mixture of allocbench's own measurements of timers and noise",
          "the steps, by slices; not fill and drain"},
     .parameters = parameters,
+    .operations = operations,
     .shape = shape,
     .generate = generate,
 };

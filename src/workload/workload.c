@@ -280,6 +280,17 @@ uint64_t abench_workload_plan_digest(const abench_workload *workload)
     return abench__fold(abench__fold_text(1, workload->spec), workload->seed);
 }
 
+uint64_t abench_workload_operations(const abench_workload *workload)
+{
+    const uint64_t lanes = abench__workload_value(workload, "lanes")->number;
+    uint64_t operations;
+
+    if (__builtin_add_overflow(workload->kind->operations(workload), 1, &operations) ||
+        __builtin_mul_overflow(operations, lanes, &operations))
+        return UINT64_MAX;
+    return operations;
+}
+
 abench_status abench_workload_tape(const abench_workload *workload,
                                    const abench_memory_hooks *hooks, abench_tape **out,
                                    abench_error *error)

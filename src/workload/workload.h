@@ -42,6 +42,8 @@ struct abench_workload {
 struct abench__workload_kind {
     abench_workload_info info;
     const abench__parameter *parameters; /* the first is "lanes"; ends with a NULL name */
+    /* Operations a lane, without the one that ends it; saturates at UINT64_MAX. */
+    uint64_t (*operations)(const abench_workload *workload);
     /* Says how many lanes and slots the tape needs. */
     void (*shape)(const abench_workload *workload, abench_tape_options *options);
     /* Makes every operation; errors of the builder are kept by it. */

@@ -40,3 +40,12 @@ py <<'PY'
 from cells import *
 check(all(cell["status"] == "ok" for _, cell, _ in cells("closed")), "all is well")
 PY
+
+# A lock that is a link is nobody's to write.
+mkdir linked
+echo precious >precious
+ln -s ../precious linked/lock
+tool run -t glibc --rounds 1 -o linked "$SMALL"
+expect 3
+says "linked/lock"
+[ "$(cat precious)" = precious ] || fail "the link's target was written"

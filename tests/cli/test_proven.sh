@@ -46,3 +46,30 @@ subprocess.run(["true"], close_fds=True, check=True)
 subprocess.run(["true"], close_fds=False, check=True)'
 # A child that changes its folder, and one that is only forked: no image of its own.
 proven 2 sh -c '(cd / && (exit 0); exec true)'
+
+# A plugin that binds to the C library's malloc past the target's: the cell says so.
+cat >plugin.c <<'C'
+#include <stdlib.h>
+#include <string.h>
+__attribute__((constructor)) static void hold(void)
+{
+    for (int at = 0; at < 32; at++) {
+        void *volatile block = malloc(65536);
+        memset(block, 1, 65536);
+    }
+}
+C
+if cc -shared -fPIC -fno-builtin -o plugin.so plugin.c 2>cc.log; then
+    tool run -t jemalloc --rounds 1 -o plugin -- /usr/bin/python3 -c 'import ctypes, os
+ctypes.CDLL("./plugin.so", os.RTLD_NOW | os.RTLD_DEEPBIND)'
+    expect 0
+    py <<'PY'
+from cells import *
+for _, cell, lines in cells("plugin"):
+    said = [line["message"] for line in lines if line["record"] == "warning"
+            and "the C library's own malloc served 2 MiB in /" in line["message"]]
+    check(len(said) == (cell["target"] == "jemalloc"), "%s: %s" % (cell["target"], said))
+PY
+else
+    echo "no compiler: that part is left out"
+fi

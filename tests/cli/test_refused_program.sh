@@ -86,6 +86,21 @@ if [ "$(id -u)" -eq 0 ] && [ -z "$(findmnt -no OPTIONS -T "$SCRATCH" | grep nosu
     chmod u+s other
     refused "./other is setuid to another user ($(id -u nobody)): the loader keeps preloaded" ./other
     says "under target jemalloc"
+
+    # The same behind a program that did report, in the same process, and as a user who may not look
+    # at it.
+    cp "$(realpath "$(type -P sleep)")" hidden
+    chmod u+s hidden
+    mkdir -m 0777 unseen
+    chmod 0755 "$SCRATCH"
+    for wrapper in "env" "nice -n 1"; do
+        status=0
+        setpriv --reuid nobody --clear-groups "$ALLOCBENCH" run -t jemalloc --rounds 1 \
+            -o "unseen/${wrapper%% *}" -- $wrapper ./hidden 0.3 >out 2>err </dev/null || status=$?
+        expect 4
+        says "[hidden] (pid "
+        says ") did not report who serves its malloc: it runs as another user"
+    done
 else
     skip "a program that is setuid to another user can be made by root only"
 fi

@@ -73,3 +73,33 @@ for text in '{"schema": 1' '{}' 'rubbish' ''; do
     says "here/matrix.json"
     says "choose another directory with -o"
 done
+
+# Without one the rounds could be anybody's.
+rm here/matrix.json
+tool "${ask[@]}"
+expect 3
+says "here holds rounds and no matrix.json"
+mkfifo here/matrix.json
+tool "${ask[@]}"
+expect 3
+says "here/matrix.json is no file"
+
+# Another program under the same name is another matrix, and so is another folder.
+cp "$(type -P true)" prog
+tool run -t glibc --rounds 1 -o program -- ./prog
+expect 0
+tool run -t glibc --rounds 1 -o program -- ./prog
+expect 0
+says "1 of 1 rounds are there already"
+cp "$(type -P uname)" prog
+tool run -t glibc --rounds 1 -o program -- ./prog
+expect 3
+says "it differs in program"
+mkdir elsewhere
+cd elsewhere
+tool run -t glibc --rounds 1 -o ../named -- sh -c :
+expect 0
+cd ..
+tool run -t glibc --rounds 1 -o named -- sh -c :
+expect 3
+says "it differs in folder"

@@ -4,6 +4,7 @@
  *   show              the identity
  *   show allocated    the bytes that the allocator has given to this thread, after identify
  *   show untouched    the same without identify
+ *   show plugin FILE  loads FILE with RTLD_DEEPBIND and calls its plugin_hold; prints nothing
  */
 #include <allocbench/allocator.h>
 
@@ -47,12 +48,31 @@ static void show_address(void)
 #endif
 }
 
+static int hold_by_plugin(const char *file)
+{
+#ifndef IDENTITY_STATIC
+    void *library = dlopen(file, RTLD_NOW | RTLD_DEEPBIND);
+    void (*hold)(void) = NULL;
+
+    if (library != NULL)
+        *(void **)&hold = dlsym(library, "plugin_hold");
+    if (hold != NULL) {
+        hold();
+        return 0;
+    }
+#endif
+    (void)file;
+    return 1;
+}
+
 int main(int argc, char **argv)
 {
     abench_identity identity = ABENCH_IDENTITY_INIT;
     const int untouched = argc > 1 && strcmp(argv[1], "untouched") == 0;
     const abench_status status = untouched ? ABENCH_OK : abench_allocator_identify(&identity);
 
+    if (argc > 2)
+        return hold_by_plugin(argv[2]);
     if (argc > 1) {
         const uint64_t bytes = allocated_bytes();
         printf("allocated=%" PRIu64 "\n", bytes);

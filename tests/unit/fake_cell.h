@@ -151,6 +151,8 @@ static inline void fake_target(matrix *m, const char *spec)
     if (!target_parse(spec, &t, message, sizeof message))
         abort();
     snprintf(t.identity.family, sizeof t.identity.family, "glibc");
+    snprintf(t.identity.version, sizeof t.identity.version, "2");
+    t.identity.device = t.identity.inode = 1;
     m->targets = xrealloc(m->targets, (m->targets_count + 1) * sizeof *m->targets);
     m->targets[m->targets_count++] = t;
 }

@@ -29,6 +29,8 @@ static const char *const mimalloc[] = {IDENTITY_LIBRARIES "/libmimalloc.so.2.0",
 static const char *const tbbmalloc[] = {IDENTITY_LIBRARIES "/libtbbmalloc_proxy.so.2", NULL};
 static const char *const scudo[] = {LLVM "scudo_standalone-" IDENTITY_PROCESSOR ".so", NULL};
 static const char *const old_scudo[] = {LLVM "scudo-" IDENTITY_PROCESSOR ".so", NULL};
+static const char *const debug[] = {IDENTITY_LIBRARIES "/libc_malloc_debug.so.0",
+                                    "/lib/*/libc_malloc_debug.so.0", NULL};
 static const char *const zlib[] = {IDENTITY_LIBRARIES "/libz.so.1", "/lib/*/libz.so.1", NULL};
 
 /* The library's path in memory of the caller's; skips the test when it is not installed. */
@@ -187,6 +189,38 @@ static void names_the_older_scudo(void **state)
 {
     (void)state;
     check_family(old_scudo, "scudo", NULL);
+}
+
+/* As the loader tells. */
+static void assert_malloc_is_in(const child *c, const char *part)
+{
+    char file[600];
+
+    if (strstr(child_value(c, "dladdr", file, sizeof file), part) == NULL)
+        fail_msg("malloc is in %s and not in %s", file, part);
+}
+
+/* Its malloc has the C library's version and is not a default one. */
+static void names_a_library_whose_malloc_only_versioned_references_reach(void **state)
+{
+    char path[512];
+    child c;
+
+    (void)state;
+    run(&c, PROGRAM("show"), NULL, library(debug, path));
+    assert_malloc_is_in(&c, "/libc_malloc_debug.so.0");
+    assert_provider(&c, "unknown", path, NULL);
+}
+
+/* Its malloc has a version that no reference of the program asks for. */
+static void is_not_misled_by_a_malloc_of_another_version(void **state)
+{
+    child c;
+
+    (void)state;
+    run(&c, PROGRAM("show"), NULL, IDENTITY_DIRECTORY "/libidentity-versioned.so");
+    assert_malloc_is_in(&c, "/libc.so.6");
+    assert_glibc(&c);
 }
 
 static void names_the_first_of_two_preloaded(void **state)
@@ -454,6 +488,8 @@ int main(void)
         cmocka_unit_test(names_tbbmalloc_by_its_proxy),
         cmocka_unit_test(names_scudo),
         cmocka_unit_test(names_the_older_scudo),
+        cmocka_unit_test(names_a_library_whose_malloc_only_versioned_references_reach),
+        cmocka_unit_test(is_not_misled_by_a_malloc_of_another_version),
         cmocka_unit_test(names_the_first_of_two_preloaded),
         cmocka_unit_test(names_glibc_when_another_library_is_preloaded),
         cmocka_unit_test(is_not_misled_by_a_family_s_symbols_without_malloc),

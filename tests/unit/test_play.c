@@ -380,6 +380,26 @@ static void a_callback_stops_the_play(void **state)
     abench_tape_destroy(tape);
 }
 
+static void blocks_that_are_alive_at_the_end_are_freed_behind_the_last_mark(void **state)
+{
+    abench_tape_builder *b = make_builder(2, 1, ABENCH_TOUCH_FIRST);
+    const abench_allocator allocator = honest_allocator();
+    abench_receipt receipt = ABENCH_RECEIPT_INIT;
+    const uint64_t frees = calls[ABENCH_OP_FREE];
+    abench_tape *tape;
+
+    (void)state;
+    abench_tape_builder_malloc(b, 0, 0, 10);
+    abench_tape_builder_malloc(b, 1, 0, 20);
+    abench_tape_builder_malloc(b, 1, SHARED, 30);
+    tape = finish(b);
+    assert_int_equal(abench_play(tape, &allocator, NULL, &receipt, NULL), ABENCH_OK);
+    assert_int_equal(receipt.executed[ABENCH_OP_FREE], 0);
+    assert_int_equal(receipt.live_blocks_end, 3);
+    assert_int_equal(calls[ABENCH_OP_FREE] - frees, 3);
+    abench_tape_destroy(tape);
+}
+
 static void arguments_that_make_no_sense_are_refused(void **state)
 {
     abench_player_options options = ABENCH_PLAYER_OPTIONS_INIT;
@@ -425,6 +445,7 @@ int main(void)
         cmocka_unit_test(usable_bytes_of_an_allocator_without_such_a_call_are_unsupported),
         cmocka_unit_test(slices_cover_every_operation_once),
         cmocka_unit_test(a_callback_stops_the_play),
+        cmocka_unit_test(blocks_that_are_alive_at_the_end_are_freed_behind_the_last_mark),
         cmocka_unit_test(arguments_that_make_no_sense_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -159,6 +159,22 @@ static void waits_are_counted(void **state)
     abench_tape_destroy(tape);
 }
 
+static void a_pause_longer_than_the_watchdog_is_no_deadlock(void **state)
+{
+    abench_tape_builder *b = make_builder(2, 1, ABENCH_TOUCH_FIRST);
+    const abench_allocator allocator = honest_allocator();
+    abench_player_options options = ABENCH_PLAYER_OPTIONS_INIT;
+    abench_tape *tape;
+
+    (void)state;
+    abench_tape_builder_pause(b, 1, 120000);
+    abench_tape_builder_barrier(b);
+    tape = finish(b);
+    options.watchdog_ms = 20;
+    assert_int_equal(abench_play(tape, &allocator, &options, NULL, NULL), ABENCH_OK);
+    abench_tape_destroy(tape);
+}
+
 static _Atomic uint64_t lane_1_done, lane_1_at_end_of_wait;
 
 /* Lane 0's first call: waits until lane 1 has come as far as it may, and then some. */
@@ -210,6 +226,7 @@ int main(void)
         cmocka_unit_test(the_watchdog_names_a_lane_that_waits_for_a_free),
         cmocka_unit_test(the_watchdog_names_a_lane_that_is_too_far_ahead),
         cmocka_unit_test(waits_are_counted),
+        cmocka_unit_test(a_pause_longer_than_the_watchdog_is_no_deadlock),
         cmocka_unit_test(a_lane_runs_ahead_by_the_skew_bound_and_no_further),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,6 +20,7 @@
 
 #define COUNTING IDENTITY_DIRECTORY "/identity-counting"
 #define SHOW     IDENTITY_DIRECTORY "/identity-show"
+#define PLUGIN   IDENTITY_DIRECTORY "/libidentity-plugin.so"
 #define NUMBER   100 /* of the descriptor that children inherit */
 #define TEXT     65536
 
@@ -197,6 +198,8 @@ static void assert_other_untouched(const struct bench *b)
     assert_int_equal(status.st_size, 0);
 }
 
+static char *start_counting[] = {(char *)COUNTING, (char *)"start", NULL};
+
 /* ---- what it says
  * --------------------------------------------------------------------------------*/
 
@@ -317,6 +320,71 @@ static void leaves_out_paths_that_would_make_the_line_too_long(void **state)
         assert_true(strcspn(line, "\n") < 4096);
 }
 
+static void says_which_settings_it_found(void **state)
+{
+    struct bench *b = *state;
+    char *envp[] = {b->preload,        b->variable,         (char *)"MALLOC_ARENA_MAX=2",
+                    (char *)"HOME=/",  (char *)"LD_AUDIT=", (char *)"GLIBC_TUNABLES=a\"b\nc\xff",
+                    (char *)"MALLOC_", (char *)"MALLOC_=",  NULL};
+    child c;
+
+    start(b, &c, start_counting, envp, give_descriptor);
+    assert_int_equal(c.status, 0);
+    assert_lines(b, 1, 1);
+    assert_int_equal(count_lines(b, ",\"settings\":\"GLIBC_TUNABLES=a\\\"b?c?\\u000a"
+                                    "MALLOC_=\\u000aMALLOC_ARENA_MAX=2\\u000a\"}"),
+                     1);
+}
+
+static void says_that_it_left_settings_out(void **state)
+{
+    struct bench *b = *state;
+    char value[1600], many[100][16];
+    char *envp[103] = {b->preload, b->variable, value, (char *)"MALLOC_Z=1", NULL};
+    child c;
+
+    memset(value, 'x', sizeof value);
+    memcpy(value, "MALLOC_A=", 9);
+    value[1499] = '\0'; /* fits, and nothing behind it does */
+    start(b, &c, start_counting, envp, give_descriptor);
+    assert_int_equal(count_lines(b, "xxx\\u000a\",\"settings_cut\":1}"), 1);
+    memset(value, 1, 1499); /* six letters each in JSON */
+    memcpy(value, "MALLOC_A=", 9);
+    start(b, &c, start_counting, envp, give_descriptor);
+    assert_int_equal(count_lines(b, ",\"settings\":\"\",\"settings_cut\":1}"), 1);
+    for (int at = 0; at < 100; at++) {
+        snprintf(many[at], sizeof many[at], "MALLOC_%02d=1", 99 - at);
+        envp[2 + at] = many[at];
+    }
+    start(b, &c, start_counting, envp, give_descriptor);
+    assert_int_equal(count_lines(b, "MALLOC_62=1\\u000aMALLOC_63=1\\u000a\",\"settings_cut\":1}"),
+                     1);
+    assert_lines(b, 3, 3);
+    for (const char *line = b->text; *line != '\0'; line = strchr(line, '\n') + 1)
+        assert_true(strcspn(line, "\n") < 4096);
+}
+
+static void says_what_the_c_library_s_malloc_holds_beside_the_target_s(void **state)
+{
+    static const char *const library = IDENTITY_LIBRARIES "/libjemalloc.so.2";
+    struct bench *b = *state;
+    char *plain[] = {(char *)SHOW, NULL};
+    char *bound[] = {(char *)SHOW, (char *)"plugin", (char *)PLUGIN, NULL};
+    child c;
+
+    run(b, &c, bound);
+    assert_int_equal(count_lines(b, "libc_bytes"), 0); /* it serves all: nothing is beside */
+    if (access(library, R_OK) != 0) {
+        print_message("not installed: %s\n", library);
+        skip();
+    }
+    snprintf(b->preload, sizeof b->preload, "LD_PRELOAD=%s:%s", library, IDENTITY_PROBE);
+    run(b, &c, plain);
+    assert_in_range(number_in(b, EXITS, 1, "libc_bytes"), 0, 1 << 20);
+    run(b, &c, bound);
+    assert_in_range(number_in(b, EXITS, 2, "libc_bytes"), 4 << 20, 5 << 20);
+}
+
 static void a_name_with_quotes_and_spaces_is_still_json(void **state)
 {
     struct bench *b = *state;
@@ -334,8 +402,6 @@ static void a_name_with_quotes_and_spaces_is_still_json(void **state)
 
 /* ---- where it writes
  * -----------------------------------------------------------------------------*/
-
-static char *start_counting[] = {(char *)COUNTING, (char *)"start", NULL};
 
 static void opens_the_path_when_the_descriptor_is_closed(void **state)
 {
@@ -570,6 +636,9 @@ int main(void)
         PROBE_TEST(a_forked_child_shares_the_mark_of_its_image),
         PROBE_TEST(a_program_that_replaces_itself_says_it_again),
         PROBE_TEST(leaves_out_paths_that_would_make_the_line_too_long),
+        PROBE_TEST(says_which_settings_it_found),
+        PROBE_TEST(says_that_it_left_settings_out),
+        PROBE_TEST(says_what_the_c_library_s_malloc_holds_beside_the_target_s),
         PROBE_TEST(a_name_with_quotes_and_spaces_is_still_json),
         PROBE_TEST(opens_the_path_when_the_descriptor_is_closed),
         PROBE_TEST(opens_the_path_when_the_descriptor_is_another_file_s),

@@ -396,6 +396,20 @@ static void metrics_can_be_listed_and_stand_in_the_file(void **state)
     abench_run_destroy(run);
 }
 
+static void a_second_play_does_not_relabel_the_first(void **state)
+{
+    abench_run *run = make_run(0);
+    result r;
+
+    (void)state;
+    assert_int_equal(abench_run_play(run, "mixed:slots=16,steps=100", NULL), ABENCH_OK);
+    assert_int_equal(abench_run_play(run, "churn-local:slots=16", NULL), ABENCH_ERROR_STATE);
+    write_result(run, &r);
+    assert_non_null(strstr(r.lines[0], "\"workload\":\"mixed/1:"));
+    free_result(&r);
+    abench_run_destroy(run);
+}
+
 static void what_was_not_measured_is_not_found_rather_than_0(void **state)
 {
     static const char *const of_a_tape[] = {
@@ -543,6 +557,7 @@ int main(void)
         cmocka_unit_test(every_metric_is_what_its_formula_says),
         cmocka_unit_test(a_phase_of_one_slice_is_timed_by_it),
         cmocka_unit_test(metrics_can_be_listed_and_stand_in_the_file),
+        cmocka_unit_test(a_second_play_does_not_relabel_the_first),
         cmocka_unit_test(what_was_not_measured_is_not_found_rather_than_0),
         cmocka_unit_test(a_full_disk_is_an_error),
         cmocka_unit_test(a_result_that_does_not_fit_has_no_end_record),

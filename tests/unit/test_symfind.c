@@ -96,6 +96,34 @@ static int stop_at_name(const abench__object *object, void *user)
     return 1;
 }
 
+static int call_version(const abench__object *object, const char *version)
+{
+    const abench__symbol *symbol = abench__object_bound(object, "marker_versioned", version);
+
+    return symbol == NULL ? 0 : ((int (*)(void))(object->base + symbol->st_value))();
+}
+
+/* As a reference binds that carries a version. */
+static void check_marker_versions(const abench__object *object)
+{
+    char version[ABENCH__VERSION_BYTES];
+
+    assert_int_equal(call_version(object, "MARKER_1"), 4); /* though it is not the default */
+    assert_int_equal(call_version(object, "MARKER_2"), 5);
+    assert_int_equal(call_version(object, "MARKER_"), 0);
+    assert_int_equal(call_version(object, "MARKER_11"), 0);
+    assert_int_equal(call_version(object, ""), 5); /* a reference without one */
+    assert_null(abench__object_bound(object, "marker_hidden", "MARKER_1"));
+    assert_non_null(abench__object_bound(object, "marker_weak", "MARKER_1"));
+    assert_null(abench__object_bound(object, "marker_weak", "MARKER_2"));
+    abench__object_version(object, "marker_versioned", version);
+    assert_string_equal(version, "MARKER_2");
+    abench__object_version(object, "marker_public", version);
+    assert_string_equal(version, "MARKER_1");
+    abench__object_version(object, "malloc", version);
+    assert_string_equal(version, "");
+}
+
 static void check_marker(const abench__object *object)
 {
     const abench__function call = abench__object_function(object, "marker_public");
@@ -111,6 +139,7 @@ static void check_marker(const abench__object *object)
     assert_null(abench__object_symbol(object, "marker_hidden"));
     assert_null(abench__object_symbol(object, "marker_data"));
     assert_null(abench__object_symbol(object, "malloc"));
+    check_marker_versions(object);
     assert_int_equal(abench__object_mentions(object, "arker_pub"), 1);
     assert_int_equal(abench__object_mentions(object, "marker_hid"), 0);
     assert_int_equal(abench__object_mentions(object, "marker_dat"), 0);
@@ -258,12 +287,16 @@ static void ask_everything(const struct image *image)
 {
     abench__object object;
     const char *end;
-    char hex[72];
+    char hex[72], version[ABENCH__VERSION_BYTES];
 
     abench__object_open(&image->info, 0, &object);
     abench__object_symbol(&object, "marker_public");
     abench__object_symbol(&object, "marker_versioned");
     abench__object_symbol(&object, "no_such_function");
+    abench__object_bound(&object, "marker_versioned", "MARKER_1");
+    abench__object_bound(&object, "marker_versioned", "MARKER_3");
+    abench__object_version(&object, "marker_public", version);
+    assert_true(strlen(version) < sizeof version);
     abench__object_function(&object, "marker_weak");
     abench__object_mentions(&object, "no such part");
     abench__object_text(&object, "no such text", &end);

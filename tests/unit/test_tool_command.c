@@ -29,6 +29,7 @@ static char folder[64];
 static target libc_target;
 static command_result result;
 static model_cell cell;
+static int looks;
 
 static int set_up(void **state)
 {
@@ -378,6 +379,75 @@ static void garbage_from_the_command_is_named_by_line(void **state)
     assert_int_equal(access("cell.jsonl.probe", F_OK), 0); /* to look at */
 }
 
+static size_t count_warnings(const char *text)
+{
+    size_t count = 0;
+
+    for (size_t at = 0; at < cell.warnings_count; at++)
+        count += strstr(cell.warnings[at], text) != NULL;
+    return count;
+}
+
+static void a_setting_that_the_command_drops_is_a_warning(void **state)
+{
+    target t = {0};
+    char message[256];
+
+    (void)state;
+    assert_true(target_parse("glibc-arena2", &t, message, sizeof message));
+    measure_under(&t, (const char *[]){"sh", "-c", "sh -c :; :", NULL}, NULL);
+    assert_done();
+    assert_int_equal(count_warnings("settings"), 0);
+    measure_under(&t,
+                  (const char *[]){"sh", "-c", "unset MALLOC_ARENA_MAX; sh -c :; sh -c :; :", NULL},
+                  NULL);
+    assert_done();
+    assert_int_equal(count_warnings("the settings of 2 images were changed by the program "
+                                    "(MALLOC_ARENA_MAX is gone in /"),
+                     1);
+    target_clear(&t);
+}
+
+static void sleep_at_a_look(uint64_t elapsed_ns, void *user)
+{
+    (void)elapsed_ns;
+    if (++*(int *)user == 1)
+        usleep(300000);
+}
+
+static void sleep_once(command_options *options)
+{
+    looks = 0;
+    options->tick = sleep_at_a_look;
+    options->user = &looks;
+}
+
+static void sleep_once_as_often_as_asked(command_options *options)
+{
+    sleep_once(options);
+    options->period_us = 200000;
+}
+
+static void a_stretch_without_a_look_is_a_warning(void **state)
+{
+    (void)state;
+    /* before another look, and before the end */
+    measure_under(&libc_target, (const char *[]){"sleep", "0.4", NULL}, sleep_once);
+    assert_done();
+    assert_true(looks > 1);
+    assert_warned("the tool could not look for 3");
+    assert_int_equal(count_warnings(" ms: what ran only then is not proven"), 1);
+    measure_under(&libc_target, (const char *[]){"sleep", "0.28", NULL}, sleep_once);
+    assert_done();
+    assert_int_equal(looks, 1);
+    assert_warned("the tool could not look for 2");
+    /* looks are asked for that seldom */
+    measure_under(&libc_target, (const char *[]){"sleep", "0.28", NULL},
+                  sleep_once_as_often_as_asked);
+    assert_done();
+    assert_int_equal(count_warnings("could not look"), 0);
+}
+
 /* ---- failures -------------------------------------------------------------------------------- */
 
 static void a_command_that_cannot_run_says_why(void **state)
@@ -449,8 +519,6 @@ static void stop_at_first_look(uint64_t elapsed_ns, void *user)
     ++*(int *)user;
     stop = 1;
 }
-
-static int looks;
 
 static void stop_soon(command_options *options)
 {
@@ -571,6 +639,8 @@ int main(void)
         TEST(a_static_command_is_measured_from_outside_when_allowed),
         TEST(a_preloaded_allocator_is_proven),
         TEST(a_child_that_drops_the_allocator_is_refused),
+        TEST(a_setting_that_the_command_drops_is_a_warning),
+        TEST(a_stretch_without_a_look_is_a_warning),
         TEST(garbage_from_the_command_is_named_by_line),
         TEST(a_command_that_cannot_run_says_why),
         TEST(a_failing_command_fails_the_cell),

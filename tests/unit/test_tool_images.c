@@ -255,18 +255,21 @@ static void a_mixed_allocator_is_refused(void **state)
           1, 0);
 }
 
-static void a_hidden_image_is_matched_by_its_process(void **state)
+/* env reports, then execs a setuid program in the same process: nothing that the process said
+ * vouches for what may not be looked at. */
+static void a_hidden_image_is_not_vouched_for_by_its_process(void **state)
 {
-    tree_image seen[] = {seen_image(11, "?", 0)};
+    tree_image seen[] = {seen_image(10, "/usr/bin/env", 500), seen_image(10, "?", 0)};
 
     (void)state;
-    seen[0].hidden = true;
-    seen[0].start_code = 1;
-    add_start(11, "/bin/su", 500, GLIBC, 0);
-    judge(seen, 1, &want_libc, NULL, 0, 0);
-    seen[0].pid = 12;
-    judge(seen, 1, &want_libc,
-          "? (pid 12) did not report who serves its malloc: it runs as another user", 1, 1);
+    seen[1].hidden = true;
+    seen[1].start_code = 1;
+    add_start(10, "/usr/bin/env", 500, JEMALLOC, 0);
+    judge(seen, 1, &want_jemalloc, NULL, 0, 0);
+    judge(seen, 2, &want_jemalloc,
+          "? (pid 10) did not report who serves its malloc: it runs as another user, or forbids to "
+          "be looked at (PR_SET_DUMPABLE); allocbench as root could look",
+          0, 1);
 }
 
 /* Without address randomisation two runs of one program look the same. */
@@ -315,6 +318,96 @@ static void the_roots_first_report_is_the_cells(void **state)
     images_free(reported);
 }
 
+/* ---- settings -------------------------------------------------------------------------------- */
+
+static void settings_are_the_allocators_variables_in_order(void **state)
+{
+    char *envp[] = {(char *)"MALLOC_ARENA_MAX=2",
+                    (char *)"HOME=/",
+                    (char *)"LD_PRELOAD=x",
+                    (char *)"GLIBC_TUNABLES=\xff\n",
+                    (char *)"LD_AUDIT=x",
+                    (char *)"MALLOC_",
+                    NULL};
+    char *none[] = {NULL};
+    bool cut = true;
+    char *text = images_settings(envp, &cut);
+
+    (void)state;
+    assert_string_equal(text, "GLIBC_TUNABLES=\?\?\nMALLOC_ARENA_MAX=2\n");
+    assert_false(cut);
+    free(text);
+    text = images_settings(none, &cut);
+    assert_string_equal(text, "");
+    free(text);
+}
+
+static void settings_are_cut_where_the_probe_cuts_them(void **state)
+{
+    char value[1600], many[100][16];
+    char *envp[101] = {value, (char *)"MALLOC_Z=1", NULL};
+    bool cut = false;
+    char *text;
+
+    (void)state;
+    memset(value, 'x', sizeof value);
+    memcpy(value, "MALLOC_A=", 9);
+    value[1499] = '\0';
+    text = images_settings(envp, &cut);
+    assert_int_equal(strlen(text), 1500);
+    assert_true(cut);
+    free(text);
+    for (int at = 0; at < 100; at++) {
+        snprintf(many[at], sizeof many[at], "MALLOC_%02d=1", 99 - at);
+        envp[at] = many[at];
+    }
+    text = images_settings(envp, &cut);
+    assert_non_null(strstr(text, "MALLOC_63=1\n"));
+    assert_null(strstr(text, "MALLOC_64=1\n"));
+    assert_true(cut);
+    free(text);
+}
+
+/* Judges one report, /bin/sh, that has the settings (JSON) against those given; NULL: no change. */
+static void judge_settings(const char *found, const char *given, const char *change)
+{
+    images_wanted wanted = want_libc;
+    images *reported;
+    images_verdict verdict;
+
+    lines[0] = '\0';
+    add_start(10, "/bin/sh", 500, GLIBC, 0);
+    snprintf(lines + strlen(lines) - 2, 512, ",%s}\n", found);
+    wanted.settings = given;
+    reported = read_lines();
+    images_judge(reported, NULL, 0, &wanted, 10, &verdict);
+    assert_null(verdict.refusal);
+    assert_int_equal(verdict.changed, change != NULL);
+    if (change == NULL)
+        assert_null(verdict.change);
+    else
+        assert_string_equal(verdict.change, change);
+    images_verdict_clear(&verdict);
+    images_free(reported);
+}
+
+static void changed_settings_are_named(void **state)
+{
+    (void)state;
+    judge_settings("\"settings\":\"A=1\\nB=2\\n\"", "A=1\nB=2\n", NULL);
+    judge_settings("\"settings\":\"A=1\\n\"", NULL, NULL);
+    judge_settings("\"settings\":\"A=1\\n\"", "A=1\nB=2\n", "B is gone in /bin/sh");
+    judge_settings("\"settings\":\"A=1\\nB=3\\n\"", "A=1\nB=2\n", "B has another value in /bin/sh");
+    judge_settings("\"settings\":\"A=1\\nB=22\\n\"", "A=1\nB=2\n",
+                   "B has another value in /bin/sh");
+    judge_settings("\"settings\":\"A=1\\nB=2\\n\"", "A=1\n", "B is set in /bin/sh");
+    judge_settings("\"settings\":\"AB=1\\n\"", "A=1\n", "A is gone in /bin/sh");
+    judge_settings("\"settings\":\"\",\"settings_cut\":1", "A=1\n",
+                   "they are too long to be compared in /bin/sh");
+    judge_settings("\"settings\":\"garbage\"", "", "garbage is set in /bin/sh");
+    judge_settings("\"mixed_\":0", "A=1\n", "A is gone in /bin/sh");
+}
+
 /* ---- reading --------------------------------------------------------------------------------- */
 
 static void an_empty_file_has_no_images(void **state)
@@ -340,6 +433,32 @@ static void exits_tell_the_peak(void **state)
     reported = read_lines();
     assert_int_equal(reported->peak_hwm_bytes, 9);
     assert_int_equal(reported->count, 0);
+    images_free(reported);
+}
+
+static void exits_tell_what_the_c_librarys_malloc_held_and_where(void **state)
+{
+    images *reported;
+
+    (void)state;
+    add_start(1, "/bin/a", 5, JEMALLOC, 0);
+    add_start(2, "/bin/b", 6, JEMALLOC, 0);
+    strcat(
+        lines,
+        "{\"record\":\"probe\",\"event\":\"exit\",\"pid\":1,\"start_stack\":5,\"libc_bytes\":7}\n"
+        "{\"record\":\"probe\",\"event\":\"exit\",\"pid\":9,\"start_stack\":6,\"libc_bytes\":9}\n"
+        "{\"record\":\"probe\",\"event\":\"exit\",\"pid\":1,\"start_stack\":5,\"libc_bytes\":8}\n");
+    reported = read_lines();
+    assert_int_equal(reported->libc_bytes, 9);
+    assert_string_equal(reported->libc_exe, "/bin/b"); /* a forked child of it */
+    images_free(reported);
+    strcat(lines, "{\"record\":\"probe\",\"event\":\"exit\",\"pid\":1,\"libc_bytes\":10}\n");
+    reported = read_lines();
+    assert_string_equal(reported->libc_exe, "/bin/a");
+    images_free(reported);
+    strcat(lines, "{\"record\":\"probe\",\"event\":\"exit\",\"pid\":3,\"libc_bytes\":11}\n");
+    reported = read_lines();
+    assert_string_equal(reported->libc_exe, "?");
     images_free(reported);
 }
 
@@ -397,12 +516,16 @@ int main(void)
         TEST(the_wrong_provider_is_named),
         TEST(another_file_of_the_same_family_is_wrong),
         TEST(a_mixed_allocator_is_refused),
-        TEST(a_hidden_image_is_matched_by_its_process),
+        TEST(a_hidden_image_is_not_vouched_for_by_its_process),
         TEST(images_that_look_alike_are_all_seen),
         TEST(a_report_without_a_mark_is_matched_by_its_process),
         TEST(the_roots_first_report_is_the_cells),
+        TEST(settings_are_the_allocators_variables_in_order),
+        TEST(settings_are_cut_where_the_probe_cuts_them),
+        TEST(changed_settings_are_named),
         TEST(an_empty_file_has_no_images),
         TEST(exits_tell_the_peak),
+        TEST(exits_tell_what_the_c_librarys_malloc_held_and_where),
         TEST(a_damaged_line_is_named),
         TEST(a_missing_file_is_an_error),
     };

@@ -429,9 +429,30 @@ static void the_seed_decides_the_work(void **state)
     }
 }
 
+static void the_operations_are_known_before_the_tape(void **state)
+{
+    static const char *const specs[] = {"churn-local:lanes=3,slots=50,rounds=4",
+                                        "churn-cross:lanes=2,slots=70,rounds=1",
+                                        "mixed:lanes=3,slots=9,steps=1000"};
+
+    (void)state;
+    for (size_t at = 0; at < sizeof specs / sizeof specs[0]; at++) {
+        abench_tape_summary summary = ABENCH_TAPE_SUMMARY_INIT;
+        abench_workload *workload = NULL;
+        abench_tape *tape = NULL;
+        assert_int_equal(abench_workload_parse(specs[at], 1, 0, &workload, NULL), ABENCH_OK);
+        assert_int_equal(abench_workload_tape(workload, NULL, &tape, NULL), ABENCH_OK);
+        assert_int_equal(abench_tape_get_summary(tape, &summary), ABENCH_OK);
+        assert_true(abench_workload_operations(workload) == summary.operations);
+        abench_tape_destroy(tape);
+        abench_workload_destroy(workload);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_operations_are_known_before_the_tape),
         cmocka_unit_test(the_catalogue_can_be_listed),
         cmocka_unit_test(every_parameter_has_a_preset_that_can_be_given),
         cmocka_unit_test(a_spec_is_canonical),

@@ -192,6 +192,8 @@ void format_tsv(FILE *out, const char *text)
         const char *found = strchr(special, *at);
         if (found != NULL)
             fprintf(out, "\\%c", letters[found - special]);
+        else if (iscntrl((unsigned char)*at))
+            fprintf(out, "\\x%02x", (unsigned char)*at);
         else
             fputc(*at, out);
     }
@@ -204,7 +206,10 @@ void format_csv(FILE *out, const char *text)
     for (const char *at = text; *at != '\0'; at++) {
         if (*at == '"')
             fputc('"', out);
-        fputc(*at, out);
+        if (iscntrl((unsigned char)*at) && strchr("\t\r\n", *at) == NULL)
+            fprintf(out, "\\x%02x", (unsigned char)*at);
+        else
+            fputc(*at, out);
     }
     fputs(quoted ? "\"" : "", out);
 }
