@@ -1,161 +1,14 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "command_cell.h"
 
-#include <cmocka.h>
-
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "tool/command.h"
 #include "tool/program.h"
-#include "tool/records.h"
-#include "tool/util.h"
 
-/* From the environment; without one all is skipped. */
-static const char *probe;
-static spawner *shared;
-static char folder[64];
-static target libc_target;
-static command_result result;
-static model_cell cell;
 static int looks;
-
-static int set_up(void **state)
-{
-    (void)state;
-    if (probe == NULL)
-        return 0;
-    snprintf(folder, sizeof folder, "/tmp/allocbench-command-XXXXXX");
-    return mkdtemp(folder) == NULL || chdir(folder) != 0;
-}
-
-static size_t count_files(void)
-{
-    DIR *dir = opendir(folder);
-    const struct dirent *entry;
-    size_t count = 0;
-
-    while ((entry = readdir(dir)) != NULL)
-        count += entry->d_name[0] != '.';
-    closedir(dir);
-    return count;
-}
-
-static void forget(void)
-{
-    free(result.reason);
-    memset(&result, 0, sizeof result);
-    records_clear(&cell);
-}
-
-static int tear_down(void **state)
-{
-    DIR *dir;
-    const struct dirent *entry;
-
-    (void)state;
-    forget();
-    if (probe == NULL)
-        return 0;
-    dir = opendir(folder);
-    while ((entry = readdir(dir)) != NULL)
-        (void)unlinkat(dirfd(dir), entry->d_name, 0);
-    closedir(dir);
-    return chdir("/") != 0 || rmdir(folder) != 0;
-}
-
-/* Measures a command under t; change (may be NULL) changes the options before. */
-static void measure_under(const target *t, const char *const *argv,
-                          void (*change)(command_options *options))
-{
-    char **envp;
-    launch how = {0};
-    command_options options = {0};
-
-    if (probe == NULL)
-        skip();
-    forget();
-    envp = target_environment(t, false, NULL, 0);
-    how.argv = (char **)(uintptr_t)argv;
-    how.envp = envp;
-    target_launch(t, &how);
-    options.spawner = shared;
-    options.how = &how;
-    options.target = t;
-    options.probe = probe;
-    options.file = "cell.jsonl"; /* relative, on purpose */
-    options.output = "cell.out";
-    options.errors = "cell.err";
-    options.timeout_ms = 30000;
-    if (change != NULL)
-        change(&options);
-    command_measure(&options, &result);
-    target_environment_free(envp);
-}
-
-static void measure(const char *const *argv)
-{
-    measure_under(&libc_target, argv, NULL);
-}
-
-static void measure_shell(const char *script)
-{
-    measure((const char *[]){"sh", "-c", script, NULL});
-}
-
-/* The cell is whole, nothing else is left but the output, and it can be read back. */
-static void assert_done(void)
-{
-    char message[512];
-
-    if (result.state != COMMAND_DONE)
-        fail_msg("state %d: %s", (int)result.state, result.reason);
-    assert_null(result.reason);
-    assert_int_equal(count_files(), 3);
-    records_clear(&cell);
-    if (!records_read(folder, "cell.jsonl", &cell, message, sizeof message))
-        fail_msg("%s", message);
-}
-
-static void assert_not_done(command_state state, const char *reason)
-{
-    if (result.state != state)
-        fail_msg("state %d: %s", (int)result.state,
-                 result.reason == NULL ? "(no reason)" : result.reason);
-    if (strstr(result.reason, reason) == NULL)
-        fail_msg("\"%s\" does not say \"%s\"", result.reason, reason);
-    assert_null(strchr(result.reason, '\n'));
-    assert_int_equal(access("cell.jsonl", F_OK), -1);
-    assert_int_equal(access("cell.jsonl.part", F_OK), -1);
-}
-
-static double metric(const char *name)
-{
-    const model_metric *found = model_cell_metric(&cell, name);
-
-    if (found == NULL)
-        fail_msg("no metric %s", name);
-    return found->value;
-}
-
-static void assert_warned(const char *text)
-{
-    for (size_t at = 0; at < cell.warnings_count; at++)
-        if (strstr(cell.warnings[at], text) != NULL)
-            return;
-    fail_msg("no warning says \"%s\"", text);
-}
 
 /* ---- what is measured ------------------------------------------------------------------------ */
 
@@ -243,14 +96,6 @@ static void a_peak_that_nobody_saw_is_reported_by_the_probe(void **state)
     assert_true(metric("peak_rss_bytes") >= metric("hwm_bytes") * 0.9);
     assert_null(model_cell_metric(&cell, "peak_tree_rss_bytes")); /* and is no tree peak */
     assert_null(model_cell_metric(&cell, "peak_tree_pss_bytes"));
-}
-
-static void what_it_leaves_behind_is_killed_and_said(void **state)
-{
-    (void)state;
-    measure_shell("(setsid sleep 100 &) ; exit 0");
-    assert_done();
-    assert_warned("processes that outlived the command and were killed: 1: sleep (");
 }
 
 /* ---- identity -------------------------------------------------------------------------------- */
@@ -379,75 +224,6 @@ static void garbage_from_the_command_is_named_by_line(void **state)
     assert_int_equal(access("cell.jsonl.probe", F_OK), 0); /* to look at */
 }
 
-static size_t count_warnings(const char *text)
-{
-    size_t count = 0;
-
-    for (size_t at = 0; at < cell.warnings_count; at++)
-        count += strstr(cell.warnings[at], text) != NULL;
-    return count;
-}
-
-static void a_setting_that_the_command_drops_is_a_warning(void **state)
-{
-    target t = {0};
-    char message[256];
-
-    (void)state;
-    assert_true(target_parse("glibc-arena2", &t, message, sizeof message));
-    measure_under(&t, (const char *[]){"sh", "-c", "sh -c :; :", NULL}, NULL);
-    assert_done();
-    assert_int_equal(count_warnings("settings"), 0);
-    measure_under(&t,
-                  (const char *[]){"sh", "-c", "unset MALLOC_ARENA_MAX; sh -c :; sh -c :; :", NULL},
-                  NULL);
-    assert_done();
-    assert_int_equal(count_warnings("the settings of 2 images were changed by the program "
-                                    "(MALLOC_ARENA_MAX is gone in /"),
-                     1);
-    target_clear(&t);
-}
-
-static void sleep_at_a_look(uint64_t elapsed_ns, void *user)
-{
-    (void)elapsed_ns;
-    if (++*(int *)user == 1)
-        usleep(300000);
-}
-
-static void sleep_once(command_options *options)
-{
-    looks = 0;
-    options->tick = sleep_at_a_look;
-    options->user = &looks;
-}
-
-static void sleep_once_as_often_as_asked(command_options *options)
-{
-    sleep_once(options);
-    options->period_us = 200000;
-}
-
-static void a_stretch_without_a_look_is_a_warning(void **state)
-{
-    (void)state;
-    /* before another look, and before the end */
-    measure_under(&libc_target, (const char *[]){"sleep", "0.4", NULL}, sleep_once);
-    assert_done();
-    assert_true(looks > 1);
-    assert_warned("the tool could not look for 3");
-    assert_int_equal(count_warnings(" ms: what ran only then is not proven"), 1);
-    measure_under(&libc_target, (const char *[]){"sleep", "0.28", NULL}, sleep_once);
-    assert_done();
-    assert_int_equal(looks, 1);
-    assert_warned("the tool could not look for 2");
-    /* looks are asked for that seldom */
-    measure_under(&libc_target, (const char *[]){"sleep", "0.28", NULL},
-                  sleep_once_as_often_as_asked);
-    assert_done();
-    assert_int_equal(count_warnings("could not look"), 0);
-}
-
 /* ---- failures -------------------------------------------------------------------------------- */
 
 static void a_command_that_cannot_run_says_why(void **state)
@@ -563,66 +339,6 @@ static void a_full_disk_marks_the_cell(void **state)
     assert_not_done(COMMAND_FAILED, "cell.jsonl.part: File too large");
 }
 
-/* ---- harnesses ------------------------------------------------------------------------------- */
-
-#define MANIFEST "printf '{\"record\":\"manifest\",\"schema\":1,\"nonce\":\"%s\"}\\n' "
-#define METRIC(name)                                                                               \
-    "printf '{\"record\":\"metric\",\"name\":\"" name "\",\"unit\":\"ns\",\"direction\":"          \
-    "\"higher\",\"value\":%s}\\n' $ALLOCBENCH_SEED; "
-#define END "printf '{\"record\":\"end\"}\\n'; "
-
-static void seed_42(command_options *options)
-{
-    options->seed = 42;
-}
-
-static void measure_harness(const char *script)
-{
-    char *whole = xasprintf("{ %s } >\"$ALLOCBENCH_RESULT\"", script);
-
-    measure_under(&libc_target, (const char *[]){"sh", "-c", whole, NULL}, seed_42);
-    free(whole);
-    assert_done();
-}
-
-static void a_harness_adds_its_metrics(void **state)
-{
-    (void)state;
-    measure_harness(MANIFEST "$ALLOCBENCH_NONCE; " METRIC("requests") METRIC("wall_ns") END);
-    assert_true(metric("requests") == 42.0);
-    assert_int_equal(model_cell_metric(&cell, "requests")->direction, ABENCH_DIRECTION_HIGHER);
-    assert_true(metric("harness_wall_ns") == 42.0);
-    assert_true(metric("wall_ns") == (double)result.wall_ns);
-    for (size_t at = 0; at < cell.warnings_count; at++)
-        assert_null(strstr(cell.warnings[at], "harness"));
-}
-
-static void a_harness_that_died_is_a_warning(void **state)
-{
-    (void)state;
-    measure_harness(MANIFEST "$ALLOCBENCH_NONCE; " METRIC("requests"));
-    assert_null(model_cell_metric(&cell, "requests"));
-    assert_warned("the harness's result is not whole");
-}
-
-static void a_failing_harness_leaves_no_result(void **state)
-{
-    (void)state;
-    measure_shell("echo >\"$ALLOCBENCH_RESULT\"; exit 3");
-    assert_not_done(COMMAND_FAILED, "exited with status 3");
-    assert_int_equal(count_files(), 2);
-}
-
-static void a_result_of_another_run_is_a_warning(void **state)
-{
-    (void)state;
-    measure_harness(MANIFEST "other; " METRIC("requests") END);
-    assert_null(model_cell_metric(&cell, "requests"));
-    assert_warned("its nonce is not ALLOCBENCH_NONCE");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -630,7 +346,6 @@ int main(void)
         TEST(the_manifest_says_what_ran_and_how),
         TEST(a_tree_of_processes_is_watched),
         TEST(a_peak_that_nobody_saw_is_reported_by_the_probe),
-        TEST(what_it_leaves_behind_is_killed_and_said),
         TEST(wrappers_and_a_re_exec_are_proven_inside),
         TEST(a_program_that_closes_descriptors_and_moves_is_proven),
         TEST(the_probe_has_a_descriptor_of_its_file),
@@ -639,8 +354,6 @@ int main(void)
         TEST(a_static_command_is_measured_from_outside_when_allowed),
         TEST(a_preloaded_allocator_is_proven),
         TEST(a_child_that_drops_the_allocator_is_refused),
-        TEST(a_setting_that_the_command_drops_is_a_warning),
-        TEST(a_stretch_without_a_look_is_a_warning),
         TEST(garbage_from_the_command_is_named_by_line),
         TEST(a_command_that_cannot_run_says_why),
         TEST(a_failing_command_fails_the_cell),
@@ -649,21 +362,12 @@ int main(void)
         TEST(a_stopped_command_is_killed_and_no_failure),
         TEST(a_cell_that_cannot_be_created_is_one_line),
         TEST(a_full_disk_marks_the_cell),
-        TEST(a_harness_adds_its_metrics),
-        TEST(a_harness_that_died_is_a_warning),
-        TEST(a_failing_harness_leaves_no_result),
-        TEST(a_result_of_another_run_is_a_warning),
     };
-    char message[256];
     int failed;
 
-    alarm(100); /* a test that hangs is a failure */
-    probe = getenv("ALLOCBENCH_TEST_PROBE");
-    shared = spawner_start();
-    if (shared == NULL || !target_parse("glibc", &libc_target, message, sizeof message))
+    if (!begin())
         return 99;
     failed = cmocka_run_group_tests_name("tool_command", tests, NULL, NULL);
-    spawner_destroy(shared);
-    target_clear(&libc_target);
+    end();
     return failed;
 }
