@@ -401,6 +401,29 @@ static bool has_tree_pss(const cell *c)
     return c->tree->has_pss && is_near_peak(c, c->tree->rss_then_bytes);
 }
 
+/* ru_maxrss comes from counters of which each CPU may hold back a batch of pages. */
+static uint64_t counter_error_bytes(void)
+{
+    const long cpus = sysconf(_SC_NPROCESSORS_CONF), page = sysconf(_SC_PAGESIZE);
+    const uint64_t count = cpus > 0 ? (uint64_t)cpus : 1;
+    const uint64_t batch = 2 * count > 32 ? 2 * count : 32;
+
+    return batch * count * (page > 0 ? (uint64_t)page : 4096);
+}
+
+/* A process that nobody waited for is in no account of wait4: what is short is not told at all. */
+static bool is_time_whole(const cell *c)
+{
+    return c->end.orphans == 0 && c->end.leftovers == 0;
+}
+
+static bool is_peak_whole(const cell *c)
+{
+    const uint64_t peak = c->end.peak_rss_bytes;
+
+    return peak_hwm(c) <= peak + peak / 100 + counter_error_bytes();
+}
+
 static void lower(cell *c, const char *name, const char *unit, uint64_t value)
 {
     command_record_metric(&c->record, name, unit, ABENCH_DIRECTION_LOWER, (double)value);
@@ -416,10 +439,13 @@ static void add_metrics(cell *c)
     const spawner_end *end = &c->end;
 
     lower(c, "wall_ns", "ns", c->result->wall_ns);
-    lower(c, "user_ns", "ns", end->user_ns);
-    lower(c, "system_ns", "ns", end->system_ns);
-    lower(c, "cpu_ns", "ns", c->result->cpu_ns);
-    lower(c, "peak_rss_bytes", "bytes", end->peak_rss_bytes);
+    if (is_time_whole(c)) {
+        lower(c, "user_ns", "ns", end->user_ns);
+        lower(c, "system_ns", "ns", end->system_ns);
+        lower(c, "cpu_ns", "ns", c->result->cpu_ns);
+    }
+    if (is_peak_whole(c))
+        lower(c, "peak_rss_bytes", "bytes", end->peak_rss_bytes);
     if (is_near_peak(c, c->tree->peak_rss_bytes))
         lower(c, "peak_tree_rss_bytes", "bytes", c->tree->peak_rss_bytes);
     if (has_tree_pss(c))
@@ -439,16 +465,6 @@ static void add_metrics(cell *c)
                           file_size(c->output_fd) + file_size(c->errors_fd));
 }
 
-/* ru_maxrss comes from counters of which each CPU may hold back a batch of pages. */
-static uint64_t counter_error_bytes(void)
-{
-    const long cpus = sysconf(_SC_NPROCESSORS_CONF), page = sysconf(_SC_PAGESIZE);
-    const uint64_t count = cpus > 0 ? (uint64_t)cpus : 1;
-    const uint64_t batch = 2 * count > 32 ? 2 * count : 32;
-
-    return batch * count * (page > 0 ? (uint64_t)page : 4096);
-}
-
 /* The longest stretch of the command's life without a look, where it is one to tell of. */
 static uint64_t blind_ns(const cell *c)
 {
@@ -466,10 +482,10 @@ static void add_warnings(cell *c)
     const uint64_t peak = end->peak_rss_bytes;
     command_record *record = &c->record;
 
-    if (peak_hwm(c) > peak + peak / 100 + counter_error_bytes())
+    if (!is_peak_whole(c))
         command_record_warn(record,
-                            "peak_rss_bytes is short: a process held %llu bytes and is not among "
-                            "those that were waited for (%llu)",
+                            "no peak_rss_bytes: a process held %llu bytes and is not among those "
+                            "that were waited for (%llu)",
                             (unsigned long long)peak_hwm(c), (unsigned long long)peak);
     if (c->tree->processes_seen > 1 && !has_tree_pss(c))
         command_record_warn(record, "no peak_tree_pss_bytes: none of the PSS readings, which are "
@@ -479,8 +495,8 @@ static void add_warnings(cell *c)
                             "peak_rss_bytes is at its floor: the command's own may be less");
     if (end->orphans > 0)
         command_record_warn(record,
-                            "processes that outlived their parents: %lu; their time and memory are "
-                            "in the timeline only (largest: %llu bytes)",
+                            "no user_ns, system_ns and cpu_ns: processes that outlived their "
+                            "parents: %lu; their memory is in the timeline (largest: %llu bytes)",
                             (unsigned long)end->orphans,
                             (unsigned long long)end->orphans_peak_rss_bytes);
     if (end->leftovers > 0)

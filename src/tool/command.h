@@ -8,9 +8,10 @@
  *
  * Metrics, all from outside:
  *
- *   wall_ns user_ns system_ns cpu_ns
+ *   wall_ns
+ *   user_ns system_ns cpu_ns  absent when a process outlived its parent: nobody waited for it
  *   peak_rss_bytes       ru_maxrss by wait4: the largest single process of the command and its
- *                        reaped descendants
+ *                        reaped descendants; absent when another is known to have held more
  *   rss_floor_bytes      no command can read a lower peak_rss_bytes
  *   hwm_bytes            largest VmHWM, polled or reported by the probe: a check from below
  *   peak_tree_rss_bytes  largest sampled sums; absent when no reading fell near the peak: less than

@@ -137,6 +137,8 @@ static void start_child(round_state *s, child *c)
         target_environment_free(how.envp);
     }
     if (c->pid < 0) {
+        if (errno == EMFILE || errno == ENFILE || errno == EAGAIN || errno == ENOMEM)
+            s->m->starved = errno; /* the machine is to blame, not the target */
         fail_arm(c, xasprintf("its process could not be started (%s): %s", what, strerror(errno)));
         c->pid = 0;
     }

@@ -219,7 +219,13 @@ static bool run_round(matrix *m, size_t workload, uint32_t round, char *message,
         mode = lockstep_round(m, workload, round, arms, count);
     else
         single_round(m, workload, round, arms, count);
-    if (!matrix_interrupted && count_failed(arms, count) > 0)
+    if (!matrix_interrupted && m->starved != 0) {
+        snprintf(
+            message, message_size,
+            "a cell could not be started (%s): its round is not kept; the same command goes on",
+            strerror(m->starved));
+        good = false;
+    } else if (!matrix_interrupted && count_failed(arms, count) > 0)
         good = has_room(m, message, message_size);
     if (matrix_interrupted || !good) {
         remove_remains(m, arms, count);

@@ -59,6 +59,7 @@ typedef struct matrix {
     size_t notes_count;
     bool unreached; /* the probe cannot get into the command: system targets only */
     int lock;
+    int starved; /* errno when a cell could not start for want of something of the machine's */
 } matrix;
 
 /* One cell of a round. */

@@ -50,3 +50,11 @@ status=0
 "${as[@]}" "$ALLOCBENCH" report here >out 2>err || status=$?
 refused "here/" "Permission denied"
 shows "glibc (base)"
+
+# No descriptors left for a cell: the machine's fault, and the round is not kept.
+status=0
+CLI_TEST=$SCRATCH prlimit --nofile=20 "$ALLOCBENCH" run -t glibc -t glibc-arena2 -t glibc-trim \
+    --rounds 1 -o starved "$SMALL" >out 2>err </dev/null || status=$?
+expect 3
+says "could not be started (Too many open files)"
+[ -z "$(ls starved/rounds)" ] || fail "the round was kept"
