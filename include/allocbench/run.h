@@ -34,7 +34,8 @@
  *
  *   manifest  first: schema, library, name, nonce, unix_s, pid, command (list), workload,
  *             plan_digest (16 hex digits), seed, lanes, touch, slice_operations, sample_us,
- *             own_allocator (a vtable of the caller's was played), allocator {family, version, build_id, file, device, inode, mixed, static, others},
+ *             own_allocator (a vtable of the caller's was played), allocator {family, version,
+ *             build_id, file, device, inode, mixed, static, others},
  *             environment {NAME: VALUE of what steers an allocator}, host {...}
  *   phase     at each phase's end: index (-1: the baseline, before anything), name, timed,
  *             operations, time_ns (the timeline's clock), live_bytes, live_blocks, usable_bytes,
@@ -110,8 +111,8 @@ ABENCH_API abench_status abench_run_play_tape(abench_run *run, const abench_tape
                                               const abench_allocator *allocator);
 
 /* Takes the baseline reading, starts the clock and the sampler, for work that you do yourself, and
- * begins a timed phase called "steady". Such a run has the metrics of memory, wall_ns and cpu_ns (of
- * the whole process, over the timed phases); it knows nothing of what is live. One thread per
+ * begins a timed phase called "steady". Such a run has the metrics of memory, wall_ns and cpu_ns
+ * (of the whole process, over the timed phases); it knows nothing of what is live. One thread per
  * object. */
 ABENCH_API abench_status abench_run_start(abench_run *run);
 
@@ -162,9 +163,9 @@ ABENCH_API void abench_metric_info_init(abench_metric_info *info);
 /* Metric index; ABENCH_ERROR_NOT_FOUND beyond the last. Any thread. */
 ABENCH_API abench_status abench_metric_at(uint32_t index, abench_metric_info *out);
 
-/* The value of a metric of a stopped run; ABENCH_ERROR_STATE before that, ABENCH_ERROR_NOT_FOUND when
- * there is none of that name or this run could not measure it (never a 0 in its place). One thread
- * per object. */
+/* The value of a metric of a stopped run; ABENCH_ERROR_STATE before that, ABENCH_ERROR_NOT_FOUND
+ * when there is none of that name or this run could not measure it (never a 0 in its place). One
+ * thread per object. */
 ABENCH_API abench_status abench_run_metric(const abench_run *run, const char *name, double *value);
 
 /* ---- the machine ----------------------------------------------------------------------------- */

@@ -89,8 +89,8 @@ ABENCH_API void abench_memory_field_init(abench_memory_field *field);
 /* Field index; ABENCH_ERROR_NOT_FOUND beyond the last. Any thread. */
 ABENCH_API abench_status abench_memory_field_at(uint32_t index, abench_memory_field *out);
 
-/* Reads the tiers of process pid (0: this one) once, by opening the files; about six times the cost of a
- * reader that keeps them open. ABENCH_ERROR_NOT_FOUND: no such process (any more); a tier that
+/* Reads the tiers of process pid (0: this one) once, by opening the files; about six times the cost
+ * of a reader that keeps them open. ABENCH_ERROR_NOT_FOUND: no such process (any more); a tier that
  * cannot be read leaves its fields invalid. Any thread; the dear tier blocks the process's mmap. */
 ABENCH_API abench_status abench_memory_read(int32_t pid, uint32_t tiers, abench_memory *out);
 

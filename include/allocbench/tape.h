@@ -110,10 +110,10 @@ ABENCH_API void abench_tape_options_init(abench_tape_options *options);
 ABENCH_API abench_status abench_tape_builder_create(const abench_tape_options *options,
                                                     abench_tape_builder **out);
 
-/* The functions below append one operation to a lane. The builder refuses what no program could have
- * done - freeing what is not allocated, allocating over a live slot - with ABENCH_ERROR_TAPE, and
- * keeps its first error: every later call returns it, so that a generator may check once, at finish.
- * ABENCH_ERROR_ARGUMENT, _LIMIT, _MEMORY. One thread per object; none blocks. */
+/* The functions below append one operation to a lane. The builder refuses what no program could
+ * have done - freeing what is not allocated, allocating over a live slot - with ABENCH_ERROR_TAPE,
+ * and keeps its first error: every later call returns it, so that a generator may check once, at
+ * finish. ABENCH_ERROR_ARGUMENT, _LIMIT, _MEMORY. One thread per object; none blocks. */
 
 /* slot: empty before. size in bytes, below 2^47; may be 0. */
 ABENCH_API abench_status abench_tape_builder_malloc(abench_tape_builder *builder, uint32_t lane,
@@ -153,8 +153,9 @@ ABENCH_API abench_status abench_tape_builder_pause(abench_tape_builder *builder,
 /* All lanes meet. */
 ABENCH_API abench_status abench_tape_builder_barrier(abench_tape_builder *builder);
 
-/* All lanes meet, the phase before ends, and the named one begins: the player's mark callback
- * runs while they stand. Operations before the first phase open a timed one called "work". name: 1 ... 31 of a-z, 0-9, '-'. flags: ABENCH_PHASE_TIMED or 0. */
+/* All lanes meet, the phase before ends, and the named one begins: the player's mark callback runs
+ * while they stand. Operations before the first phase open a timed one called "work". name: 1 ...
+ * 31 of a-z, 0-9, '-'. flags: ABENCH_PHASE_TIMED or 0. */
 ABENCH_API abench_status abench_tape_builder_phase(abench_tape_builder *builder, const char *name,
                                                    uint32_t flags);
 

@@ -76,8 +76,8 @@ ABENCH_API const char *abench_workload_spec(const abench_workload *workload);
  * then the seed. Equal plan digests have equal work digests. Any thread. */
 ABENCH_API uint64_t abench_workload_plan_digest(const abench_workload *workload);
 
-/* How many operations its tape will hold: exact, or UINT64_MAX when that is more than can be said. A
- * tape takes 8 to 16 bytes for each, and up to three times that while it is built. Any thread. */
+/* How many operations its tape will hold: exact, or UINT64_MAX when that is more than can be said.
+ * A tape takes 8 to 16 bytes for each, and up to three times that while it is built. Any thread. */
 ABENCH_API uint64_t abench_workload_operations(const abench_workload *workload);
 
 /* Compiles the tape; takes a few ns an operation and 8 or 16 bytes of mapped memory for each.

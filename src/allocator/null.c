@@ -16,10 +16,8 @@
 #include "base/options.h"
 
 #define WINDOW ((uintptr_t)256 * 1024)
-#define ALIGNMENT                                                                                  \
-    ((uintptr_t)64 * 1024 *                                                                        \
-     1024) /* of the mapping: the largest that can be asked                 \
-                                   */
+/* Of the mapping: the largest alignment that can be asked for. */
+#define ALIGNMENT ((uintptr_t)64 * 1024 * 1024)
 
 static unsigned char *window;
 static uint64_t maximum;

@@ -118,7 +118,7 @@ const char *abench__object_text(const abench__object *object, const char *needle
     return NULL;
 }
 
-/* ---- build id ---------------------------------------------------------------------------------*/
+/* ---- build id -------------------------------------------------------------------------------- */
 
 static size_t padded(size_t bytes, size_t alignment)
 {
@@ -177,7 +177,7 @@ void abench__object_build_id(const abench__object *object, char *hex, uint32_t s
     }
 }
 
-/* ---- load order -------------------------------------------------------------------------------*/
+/* ---- load order ------------------------------------------------------------------------------ */
 
 struct tour {
     int (*visit)(const abench__object *object, void *user);

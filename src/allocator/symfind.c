@@ -89,7 +89,7 @@ static int is_named(const abench__object *object, const abench__symbol *symbol, 
     return is_text(object, symbol->st_name, name, length);
 }
 
-/* ---- versions ---------------------------------------------------------------------------------*/
+/* ---- versions -------------------------------------------------------------------------------- */
 
 /* 1 with the symbol's version index and flag; 0 when the object has none. */
 static int read_version(const abench__object *object, const abench__symbol *symbol, uint16_t *word)
@@ -222,7 +222,7 @@ static const abench__symbol *find_old(const abench__object *object, const char *
     return NULL;
 }
 
-/* ---- questions --------------------------------------------------------------------------------*/
+/* ---- questions ------------------------------------------------------------------------------- */
 
 const abench__symbol *abench__object_bound(const abench__object *object, const char *name,
                                            const char *version)

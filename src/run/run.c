@@ -15,7 +15,10 @@
 #define OPTIONS_FIRST_RELEASE 88u
 #define SLICE_PRESET          400000u
 #define SAMPLE_PRESET_US      10000u
-#define ALL_TIERS             (ABENCH_TIER_STATM | ABENCH_TIER_STATUS | ABENCH_TIER_ROLLUP | ABENCH_TIER_FAULTS)
+
+/* Of a phase's reading, taken while the work stands. */
+static const uint32_t all_tiers =
+    ABENCH_TIER_STATM | ABENCH_TIER_STATUS | ABENCH_TIER_ROLLUP | ABENCH_TIER_FAULTS;
 
 _Static_assert(sizeof(abench_run_options) == OPTIONS_FIRST_RELEASE, "first release");
 
@@ -191,7 +194,7 @@ abench__run_phase *abench__run_end_phase(abench_run *run, const char *name)
     abench__copy(phase->name, sizeof phase->name, name);
     phase->time_ns = abench_sampler_time_ns(run->sampler);
     abench_memory_init(&phase->memory);
-    abench_memory_reader_read(run->reader, ALL_TIERS, &phase->memory);
+    abench_memory_reader_read(run->reader, all_tiers, &phase->memory);
     return phase;
 }
 

@@ -57,7 +57,6 @@ struct abench_run {
     uint32_t slices_count;
     char phase_open[32]; /* own work: the phase that has begun */
     uint32_t phase_open_flags;
-    uint32_t reserved;
     uint64_t phase_open_wall_ns; /* clocks at its begin */
     uint64_t phase_open_cpu_ns;
     abench_slice *slices;

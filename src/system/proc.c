@@ -38,8 +38,7 @@ uint32_t abench__parse_statm(const char *text, size_t length, uint64_t *values)
     return valid;
 }
 
-/* ---- texts of lines "Name:   value[ kB]" ------------------------------------------------------
- */
+/* ---- texts of lines "Name:   value[ kB]" ----------------------------------------------------- */
 
 typedef struct key {
     const char *name; /* with its colon */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/hash.h"
 #include "base/options.h"
 #include "base/text.h"
 #include "tape/tape.h"
@@ -41,7 +42,6 @@ struct abench_tape_builder {
     uint64_t live_bytes;
     uint64_t live_blocks;
     uint32_t phase_open;
-    uint32_t reserved;
 };
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -535,7 +535,7 @@ abench_status abench_tape_builder_finish(abench_tape_builder *b, abench_tape **o
     for (uint32_t lane = 0; lane < tape->summary.lanes; lane++) {
         abench__lane_words *words = &tape->lanes[lane];
         words->digest = abench__lane_digest(tape, lane, words->words.count);
-        tape->digest = abench__digest_fold(tape->digest, words->digest);
+        tape->digest = abench__fold(tape->digest, words->digest);
         tape->summary.memory_bytes += words->words.capacity * sizeof(uint64_t);
     }
     b->tape = NULL;

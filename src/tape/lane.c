@@ -3,8 +3,8 @@
  *
  * Two kinds of operation make nearly all of a tape, malloc and free of blocks that are not empty;
  * they are played here with their counts in registers. Everything else goes through play_rare. The
- * loop is instantiated once for each touch, so that a block's touch costs no decision, and once more
- * for a lane whose allocator has failed: only there may a slot be NULL.
+ * loop is instantiated once for each touch, so that a block's touch costs no decision, and once
+ * more for a lane whose allocator has failed: only there may a slot be NULL.
  */
 #include "tape/lane.h"
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/hash.h"
 #include "base/options.h"
 #include "base/text.h"
 #include "tape/lane.h"
@@ -298,8 +299,7 @@ static void fill_receipt(const abench__play *play, abench_receipt *r)
         r->waits += lane->waits;
         r->wait_ns += lane->wait_ns;
         r->pause_ns += lane->pause_ns;
-        r->work_digest =
-            abench__digest_fold(r->work_digest, abench__lane_digest(tape, index, words));
+        r->work_digest = abench__fold(r->work_digest, abench__lane_digest(tape, index, words));
     }
     for (uint32_t slot = 0; slot < s->shared_slots; slot++)
         r->live_blocks_end += atomic_load(&play->lanes[0].shared[slot]) >> 48 & 1;

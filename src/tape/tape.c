@@ -65,11 +65,6 @@ uint64_t abench__digest_begin(uint32_t lanes)
     return abench__fold(ABENCH_TAPE_VERSION, lanes);
 }
 
-uint64_t abench__digest_fold(uint64_t digest, uint64_t lane_digest)
-{
-    return abench__fold(digest, lane_digest);
-}
-
 uint64_t abench_tape_digest(const abench_tape *tape)
 {
     return tape->digest;

@@ -59,8 +59,7 @@ static inline uint64_t abench__cut_end(const abench_tape *tape, uint64_t cut, ui
 /* The digest of the first count words of a lane. */
 uint64_t abench__lane_digest(const abench_tape *tape, uint32_t lane, uint64_t count);
 
-/* The tape's digest from those of its lanes. */
-uint64_t abench__digest_fold(uint64_t digest, uint64_t lane_digest);
+/* What a tape's digest begins with; the lanes' digests are folded into it in order. */
 uint64_t abench__digest_begin(uint32_t lanes);
 
 #endif

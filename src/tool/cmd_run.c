@@ -62,6 +62,8 @@ static int find_parts(matrix *m)
 
 /* ---- targets --------------------------------------------------------------------------------- */
 
+#define TARGETS_MOST 200 /* at once; a result directory holds up to 1000 */
+
 static int add_target(matrix *m, const char *spec)
 {
     char message[1024];
@@ -78,6 +80,10 @@ static int add_target(matrix *m, const char *spec)
             target_clear(&t);
             return EXIT_USAGE;
         }
+    if (m->targets_count == TARGETS_MOST) {
+        target_clear(&t);
+        return command_fail(EXIT_USAGE, "more than %d targets", TARGETS_MOST);
+    }
     m->targets = xrealloc(m->targets, (m->targets_count + 1) * sizeof *m->targets);
     m->targets[m->targets_count++] = t;
     return EXIT_OK;
@@ -173,18 +179,9 @@ static void add_workload(matrix *m, char *label, char *spec)
 #define TAPE_BYTES 24.0 /* an operation's, while the tape is built */
 #define GIB        1073741824.0
 
-/* What the machine has, or lets this process have. */
-static uint64_t memory_of(const matrix *m)
-{
-    const uint64_t limit = m->host.memory_limit_bytes;
-
-    return limit != 0 && limit < m->host.memory_bytes ? limit : m->host.memory_bytes;
-}
-
 static bool fits_memory(const matrix *m, const abench_workload *workload)
 {
-    return memory_of(m) == 0 ||
-           (double)abench_workload_operations(workload) * TAPE_BYTES < (double)memory_of(m);
+    return (double)abench_workload_operations(workload) * TAPE_BYTES < (double)matrix_memory(m);
 }
 
 static int add_workloads(matrix *m, const arguments *a)
@@ -202,7 +199,7 @@ static int add_workloads(matrix *m, const arguments *a)
                 EXIT_USAGE,
                 "workload '%.200s': its tape would take %.3g GiB while it is built, "
                 "more than this machine has (%.3g GiB): fewer lanes, slots or steps",
-                a->workloads[at], gib, (double)memory_of(m) / GIB);
+                a->workloads[at], gib, (double)matrix_memory(m) / GIB);
         }
         add_workload(m, xstrdup(a->workloads[at]), xstrdup(abench_workload_spec(workload)));
         abench_workload_destroy(workload);

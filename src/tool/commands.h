@@ -26,16 +26,17 @@ int cmd_report(int argc, char **argv);
 /* Prints "allocbench: ..." on stderr and returns status. */
 int command_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Says on stderr what is wrong with an option and returns EXIT_USAGE. answer is what getopt_long gave
- * ('?' or ':', with opterr 0 and an option string that begins with ':'); argv[0] is the verb. */
+/* Says on stderr what is wrong with an option and returns EXIT_USAGE. answer is what getopt_long
+ * gave ('?' or ':', with opterr 0 and an option string that begins with ':'); argv[0] is the verb.
+ */
 int command_bad_option(char **argv, int answer, const struct option *options);
 
 /* auto, always, never: whether standard output gets colour (NO_COLOR is honoured). false: no such
  * word. word may be NULL: auto. */
 bool command_color(const char *word, bool *color);
 
-/* Loads DIR, writes its report files anew, prints the table and where the report is. *failed (may be
- * NULL): how many cells of it failed. */
+/* Loads DIR, writes its report files anew, prints the table and where the report is. *failed (may
+ * be NULL): how many cells of it failed. */
 int command_show(const char *directory, bool color, size_t *failed);
 
 #endif

@@ -375,20 +375,10 @@ static bool settle(round_state *s, child *c, answer got)
 
 /* ---- the round ------------------------------------------------------------------------------- */
 
-/* What the machine, or the cgroup, has; UINT64_MAX when that is not known. */
-static uint64_t memory_of(const matrix *m)
-{
-    const uint64_t all = m->host.memory_bytes, limit = m->host.memory_limit_bytes;
-
-    if (all == 0)
-        return UINT64_MAX;
-    return limit != 0 && limit < all ? limit : all;
-}
-
 /* Twice the live set: allocators need more than what is asked of them. */
 static bool fits(const round_state *s, const child *first)
 {
-    return (2 * first->live_bytes + first->tape_bytes) * s->count < memory_of(s->m) / 2;
+    return (2 * first->live_bytes + first->tape_bytes) * s->count < matrix_memory(s->m) / 2;
 }
 
 /* Until a started child has built its tape and could begin. */
@@ -405,9 +395,10 @@ static bool await_ready(round_state *s, child *c)
     c->live_bytes = live;
     c->tape_bytes = tape;
     c->slices = slices;
-    if (live > memory_of(s->m) - memory_of(s->m) / 8) {
-        kill_child(c, xasprintf("its live set of %.3g GiB does not fit into the memory of %.3g GiB",
-                                (double)live / 1073741824, (double)memory_of(s->m) / 1073741824));
+    if (live > matrix_memory(s->m) - matrix_memory(s->m) / 8) {
+        kill_child(c,
+                   xasprintf("its live set of %.3g GiB does not fit into the memory of %.3g GiB",
+                             (double)live / 1073741824, (double)matrix_memory(s->m) / 1073741824));
         return false;
     }
     return true;

@@ -58,6 +58,15 @@ char *matrix_path(const matrix *m, const char *folder, const char *name, const c
     return xasprintf("%s/%s/%s%s", m->directory, folder, name, suffix);
 }
 
+uint64_t matrix_memory(const matrix *m)
+{
+    const uint64_t all = m->host.memory_bytes, limit = m->host.memory_limit_bytes;
+
+    if (all == 0)
+        return UINT64_MAX;
+    return limit != 0 && limit < all ? limit : all;
+}
+
 uint64_t matrix_seed(const matrix *m, uint32_t round)
 {
     return m->same_seed ? m->seed : m->seed + round;

@@ -98,6 +98,9 @@ char *matrix_path(const matrix *m, const char *folder, const char *name, const c
 /* Sleeps as long as --cooldown says. */
 void matrix_cool_down(const matrix *m);
 
+/* Bytes that the machine has, or its cgroup lets us have; UINT64_MAX when that is not known. */
+uint64_t matrix_memory(const matrix *m);
+
 /* The seed of a round. */
 uint64_t matrix_seed(const matrix *m, uint32_t round);
 

@@ -9,8 +9,9 @@
 
 #include "tool/target.h"
 
-/* Runs CELL --identify under t and keeps what it says in t->identity. false with one line in message
- * that names what malloc really resolves to. *stop not 0 ends the wait; stop may be NULL. */
+/* Runs CELL --identify under t and keeps what it says in t->identity. false with one line in
+ * message that names what malloc really resolves to. *stop not 0 ends the wait; stop may be NULL.
+ */
 bool preflight_target(target *t, const char *cell, bool keep_environment,
                       const volatile sig_atomic_t *stop, char *message, size_t message_size);
 

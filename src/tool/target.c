@@ -87,7 +87,6 @@ void target_clear(target *t)
     free(t->spec);
     free(t->library);
     free(t->preload);
-    free(t->provider);
     free(t->missing);
     for (size_t at = 0; at < t->settings_count; at++) {
         free(t->settings[at].key);
@@ -238,7 +237,6 @@ char *target_settings_text(const target *t)
 static bool take_library(target *t, char *path, char *message, size_t message_size)
 {
     t->library = path;
-    t->provider = xstrdup(path);
     t->preload = library_preload_path(path);
     if (t->preload != NULL)
         return true;

@@ -27,9 +27,8 @@ typedef struct target {
     char *name;         /* shown everywhere; the part before "=/path", else all of it */
     char *spec;         /* the whole of what the user wrote */
     const char *family; /* what identify must say; NULL: any (a library of the user's) */
-    char *library;      /* real path of what is preloaded; NULL: the C library's own malloc */
+    char *library;      /* real path of what is preloaded and must serve; NULL: the C library */
     char *preload;      /* the same under a path without space or colon */
-    char *provider;     /* real path of what must serve malloc; NULL: the C library */
     setting *settings;  /* environment */
     size_t settings_count;
     bool thp_never;

@@ -140,7 +140,7 @@ int main(int argc, char **argv)
     volatile uint64_t sink;
 
     if (argc < 3 || !prepare(&b, argv[2])) {
-        fprintf(stderr, "usage: bench_player play|bare|time|count WORKLOAD [ROUNDS]\n");
+        fprintf(stderr, "usage: bench_player play|bare|time WORKLOAD [ROUNDS]\n");
         return 2;
     }
     if (strcmp(argv[1], "time") == 0)

@@ -23,7 +23,7 @@ static abench_memory_reader *reader;
 static int statm, statm_again, rollup;
 static uint64_t failures;
 
-/* ---- the calls -------------------------------------------------------------------------------- */
+/* ---- the calls ------------------------------------------------------------------------------- */
 
 static void bare(int fd)
 {
@@ -82,7 +82,7 @@ static void opened(void)
     failures += abench_memory_read(0, ABENCH_TIER_STATM, &memory) != ABENCH_OK;
 }
 
-/* ---- rows ------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 typedef struct row {
     const char *name;

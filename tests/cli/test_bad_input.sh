@@ -106,3 +106,12 @@ says "its tape would take"
 tool run mixed:slots=4,steps=10,sizes=fixed:100000G -t glibc -o live --rounds 1
 expect 4
 says "GiB does not fit into the memory"
+
+# More targets than a report can hold are refused before anything is proven.
+many=()
+for n in $(seq 0 200); do
+    many+=(-t "glibc:MALLOC_ARENA_MAX=$n")
+done
+tool run "$SMALL" "${many[@]}" -o many
+expect 2
+says "more than 200 targets"

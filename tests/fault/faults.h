@@ -97,7 +97,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 
 #endif
 
-/* ---- what is held ------------------------------------------------------------------------------ */
+/* ---- what is held ---------------------------------------------------------------------------- */
 
 typedef struct held {
     uint64_t bytes;

@@ -16,7 +16,7 @@
 /* Long enough for the lists of words to grow. */
 #define SPEC "churn-cross:lanes=3,slots=1500,rounds=3"
 
-/* ---- what is done while a mapping fails -------------------------------------------------------- */
+/* ---- what is done while a mapping fails ------------------------------------------------------ */
 
 /* Each returns the first status that is not OK; hooks may be NULL. */
 typedef abench_status (*deed)(const abench_memory_hooks *hooks);
@@ -131,7 +131,7 @@ static abench_status distribution(const abench_memory_hooks *hooks)
     return status;
 }
 
-/* ---- the library's own mappings ---------------------------------------------------------------- */
+/* ---- the library's own mappings -------------------------------------------------------------- */
 
 /* Lets the first, second ... call fail until there are no more; returns how many there were. */
 static uint32_t fail_each(deed run, enum fault fault)
@@ -174,7 +174,7 @@ static void every_mapping_may_fail(void **state)
     abench_tape_destroy(played_tape);
 }
 
-/* ---- the caller's hooks ------------------------------------------------------------------------ */
+/* ---- the caller's hooks ---------------------------------------------------------------------- */
 
 typedef struct giver {
     uint32_t fails_in; /* 0: never */

@@ -38,7 +38,7 @@ static void count(const char *function, void *caller)
 
 #define COUNT() count(__func__, __builtin_return_address(0))
 
-/* ---- the malloc family ------------------------------------------------------------------------- */
+/* ---- the malloc family ----------------------------------------------------------------------- */
 
 void *malloc(size_t size)
 {
@@ -107,7 +107,7 @@ void *pvalloc(size_t size)
     return __libc_memalign(4096, (size + 4095) & ~(size_t)4095);
 }
 
-/* ---- for the tests ----------------------------------------------------------------------------- */
+/* ---- for the tests --------------------------------------------------------------------------- */
 
 void *uncounted_malloc(size_t size)
 {

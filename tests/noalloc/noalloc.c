@@ -35,7 +35,7 @@ static void must(int holds, const char *what)
     exit(2);
 }
 
-/* ---- an allocator whose calls are not counted -------------------------------------------------- */
+/* ---- an allocator whose calls are not counted ------------------------------------------------ */
 
 /* The window of a run, which has callbacks of its own: from the first call to the last free. */
 static int opens_window;
@@ -111,7 +111,7 @@ static int spec_at(uint32_t index, char *spec, size_t bytes)
     return 1;
 }
 
-/* ---- play -------------------------------------------------------------------------------------- */
+/* ---- play ------------------------------------------------------------------------------------ */
 
 typedef struct instruments {
     abench_sampler *sampler;
@@ -191,7 +191,7 @@ static int play_all(int plant)
     return result;
 }
 
-/* ---- run --------------------------------------------------------------------------------------- */
+/* ---- run ------------------------------------------------------------------------------------- */
 
 static uint64_t frees_of(const char *spec)
 {
@@ -261,7 +261,7 @@ static int run_all(int lockstep)
     return result;
 }
 
-/* ---- own work ---------------------------------------------------------------------------------- */
+/* ---- own work -------------------------------------------------------------------------------- */
 
 static _Atomic int working;
 

@@ -65,7 +65,7 @@ static inline script_block *script_block_of(const script *s, script_state *state
     return op->slot & ABENCH_SLOT_SHARED ? &state->shared[slot] : &state->local[op->lane][slot];
 }
 
-/* ---- what must come of it ---------------------------------------------------------------------- */
+/* ---- what must come of it -------------------------------------------------------------------- */
 
 static inline uint8_t script_byte(const script *s, const script_op *op, uint64_t size)
 {
@@ -179,7 +179,7 @@ static inline void script_play_naively(const script *s, script_state *state)
     script_end(s, state);
 }
 
-/* ---- at random --------------------------------------------------------------------------------- */
+/* ---- at random ------------------------------------------------------------------------------- */
 
 static inline uint64_t script_random_size(const script *s, prng *random)
 {
@@ -288,7 +288,7 @@ static inline void script_random(script *s, prng *random, uint32_t count, int dr
         script_random_drain(s, random, &state);
 }
 
-/* ---- to a tape --------------------------------------------------------------------------------- */
+/* ---- to a tape ------------------------------------------------------------------------------- */
 
 static inline abench_status script_call(abench_tape_builder *b, const script_op *op)
 {

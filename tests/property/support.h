@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* ---- random numbers ---------------------------------------------------------------------------- */
+/* ---- random numbers -------------------------------------------------------------------------- */
 
 typedef struct prng {
     uint64_t state;
@@ -49,7 +49,7 @@ static inline uint64_t test_seed(const char *test)
     return seed;
 }
 
-/* ---- the digests, from the text of tape.h ------------------------------------------------------ */
+/* ---- the digests, from the text of tape.h ---------------------------------------------------- */
 
 static inline uint64_t spec_fold(uint64_t h, uint64_t w)
 {
@@ -67,7 +67,7 @@ static inline uint64_t spec_lane_digest(uint32_t lane, const uint64_t *words, ui
     return spec_fold(h, count);
 }
 
-/* ---- the word, from the text of tape.h --------------------------------------------------------- */
+/* ---- the word, from the text of tape.h ------------------------------------------------------- */
 
 typedef struct spec_op {
     unsigned kind, extended, shared, empty;

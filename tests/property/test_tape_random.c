@@ -38,7 +38,7 @@ static abench_tape *random_tape(prng *random, int round)
     return tape;
 }
 
-/* ---- words ------------------------------------------------------------------------------------- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 static void random_op(prng *random, abench__op *op)
 {
@@ -101,7 +101,7 @@ static void any_packed_word_reads_as_the_header_says(void **state)
     }
 }
 
-/* ---- tapes ------------------------------------------------------------------------------------- */
+/* ---- tapes ----------------------------------------------------------------------------------- */
 
 static void assert_word(const spec_op *read, uint32_t kind, uint64_t size)
 {
@@ -250,7 +250,7 @@ static void the_summary_counts_what_is_on_the_tape(void **state)
     }
 }
 
-/* ---- cuts -------------------------------------------------------------------------------------- */
+/* ---- cuts ------------------------------------------------------------------------------------ */
 
 /* Operations of a kind among the words [from, to) of a lane; kind 0: of any. */
 static uint64_t operations_in(const abench_tape *tape, uint32_t lane, uint64_t from, uint64_t to,

@@ -123,7 +123,7 @@ static inline int fake_cell(void)
     return fake_is("status") ? 5 : 0;
 }
 
-/* ---- the matrix that starts it ---------------------------------------------------------------- */
+/* ---- the matrix that starts it --------------------------------------------------------------- */
 
 static inline matrix fake_matrix(void)
 {

@@ -14,7 +14,7 @@
 
 #define SHARED ABENCH_SLOT_SHARED
 
-/* ---- an allocator for tests -------------------------------------------------------------------- */
+/* ---- an allocator for tests ------------------------------------------------------------------ */
 
 /* Hands memory out of one array and takes none back, so that a play that is given up leaks nothing.
  * A block follows its size; its bytes are POISON. */
@@ -116,7 +116,7 @@ static inline abench_allocator honest_allocator(void)
     return allocator;
 }
 
-/* ---- tapes ------------------------------------------------------------------------------------- */
+/* ---- tapes ----------------------------------------------------------------------------------- */
 
 static inline abench_tape_builder *make_builder(uint32_t lanes, uint32_t slots, uint32_t touch)
 {

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- JSON (RFC 8259) --------------------------------------------------------------------------- */
+/* ---- JSON (RFC 8259) ------------------------------------------------------------------------- */
 
 /* Each returns what follows the value, or NULL when it is malformed. Nothing may stand between two
  * tokens: the library writes none. */
@@ -113,7 +113,7 @@ static inline const char *json_find(const char *at, const char *path)
     return NULL;
 }
 
-/* ---- result files ------------------------------------------------------------------------------ */
+/* ---- result files ---------------------------------------------------------------------------- */
 
 #define RESULT_LINES_MAX 4096
 

@@ -20,7 +20,7 @@
 #include "base/arena.h"
 #include "base/hash.h"
 
-/* ---- status, error, version, clock ------------------------------------------------------------- */
+/* ---- status, error, version, clock ----------------------------------------------------------- */
 
 static void status_codes_have_pinned_values_names_and_messages(void **state)
 {
@@ -105,7 +105,7 @@ static void the_clock_is_the_monotonic_one_in_nanoseconds(void **state)
     assert_true(now <= (uint64_t)after.tv_sec * 1000000000u + (uint64_t)after.tv_nsec);
 }
 
-/* ---- edit distance ----------------------------------------------------------------------------- */
+/* ---- edit distance --------------------------------------------------------------------------- */
 
 static void distances_count_letters_inserted_dropped_changed_and_swapped(void **state)
 {
@@ -149,7 +149,7 @@ static void only_the_first_63_bytes_count_for_a_distance(void **state)
     assert_int_equal(abench_text_distance(a, ""), 63);
 }
 
-/* ---- hooks ------------------------------------------------------------------------------------- */
+/* ---- hooks ----------------------------------------------------------------------------------- */
 
 typedef struct hook_calls {
     uint64_t mapped, unmapped; /* bytes */
@@ -253,7 +253,7 @@ static void hooks_give_whole_pages_and_get_the_same_back(void **state)
     assert_int_equal(calls.unmaps, 1);
 }
 
-/* ---- mappings ---------------------------------------------------------------------------------- */
+/* ---- mappings -------------------------------------------------------------------------------- */
 
 /* The signal that ends a child which writes to at; 0 when it lives. */
 static int signal_of_a_write(unsigned char *at)
@@ -355,7 +355,7 @@ static void an_arena_hands_out_aligned_bytes_until_it_is_used_up(void **state)
     assert_null(abench__arena_take(&arena, 1));
 }
 
-/* ---- hash -------------------------------------------------------------------------------------- */
+/* ---- hash ------------------------------------------------------------------------------------ */
 
 /* mix is SplitMix64's finaliser: the generator's first output from state 0 is mix of the increment,
  * published as 0xe220a8397b1dcdaf. */

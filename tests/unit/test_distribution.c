@@ -178,7 +178,7 @@ static void the_largest_sizes_can_be_drawn(void **state)
     abench_distribution_destroy(distribution);
 }
 
-/* ---- text -------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static void a_malformed_spec_is_told_the_column_and_what_is_wanted(void **state)
 {

@@ -16,7 +16,7 @@
 #include "player.h"
 #include "tape/tape.h"
 
-/* ---- what is called and written ---------------------------------------------------------------- */
+/* ---- what is called and written -------------------------------------------------------------- */
 
 static void each_operation_calls_its_function_once(void **state)
 {
@@ -178,7 +178,7 @@ static void lane_0_is_the_caller_and_others_take_no_signals(void **state)
     abench_tape_destroy(tape);
 }
 
-/* ---- callbacks --------------------------------------------------------------------------------- */
+/* ---- callbacks ------------------------------------------------------------------------------- */
 
 #define EVENTS_MAX 64
 

@@ -10,7 +10,7 @@
 
 #include "player.h"
 
-/* ---- allocators that lie ----------------------------------------------------------------------- */
+/* ---- allocators that lie --------------------------------------------------------------------- */
 
 static void *same_block_malloc(size_t size)
 {

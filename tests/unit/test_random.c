@@ -10,7 +10,7 @@
 
 #include <allocbench/random.h>
 
-/* ---- the papers' algorithms, once more --------------------------------------------------------- */
+/* ---- the papers' algorithms, once more ------------------------------------------------------- */
 
 /* Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014. */
 static uint64_t split_mix(uint64_t *state)
@@ -79,7 +79,7 @@ static void seed_of_the_header(uint64_t s[4], uint64_t seed, uint64_t stream, ui
         s[at] = split_mix(&state);
 }
 
-/* ---- generator and seeding --------------------------------------------------------------------- */
+/* ---- generator and seeding ------------------------------------------------------------------- */
 
 static void the_papers_algorithms_give_the_published_values(void **state)
 {
@@ -162,7 +162,7 @@ static void streams_differ_by_seed_lane_and_purpose(void **state)
         assert_int_not_equal(drawn[at - 1], drawn[at]);
 }
 
-/* ---- bounds ------------------------------------------------------------------------------------ */
+/* ---- bounds ---------------------------------------------------------------------------------- */
 
 static void below_is_lemires_multiplication_with_rejection(void **state)
 {
@@ -232,7 +232,8 @@ static void every_value_below_a_small_bound_comes_equally_often(void **state)
     }
 }
 
-/* Without rejection, of the values below 3 * 2^62 those divisible by 3 would come twice as often. */
+/* Without rejection, of the values below 3 * 2^62 those divisible by 3 would come twice as often.
+ */
 static void a_large_bound_favours_no_value(void **state)
 {
     uint32_t counts[3] = {0};
@@ -245,7 +246,7 @@ static void a_large_bound_favours_no_value(void **state)
     assert_true(spread(counts, 3, 10000) < 10000 * 20);
 }
 
-/* ---- shuffle ----------------------------------------------------------------------------------- */
+/* ---- shuffle --------------------------------------------------------------------------------- */
 
 static void a_shuffle_is_a_permutation(void **state)
 {

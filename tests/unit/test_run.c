@@ -52,7 +52,7 @@ static int remove_folder(void **state)
     return rmdir(*state);
 }
 
-/* ---- the environment --------------------------------------------------------------------------- */
+/* ---- the environment ------------------------------------------------------------------------- */
 
 static void the_environment_sets_the_options(void **state)
 {
@@ -167,7 +167,7 @@ static void numbers_that_do_not_fit_are_bad_values(void **state)
     }
 }
 
-/* ---- create ------------------------------------------------------------------------------------ */
+/* ---- create ---------------------------------------------------------------------------------- */
 
 static void options_out_of_their_domain_are_refused(void **state)
 {
@@ -250,7 +250,7 @@ static void a_bad_workload_is_the_runs_error(void **state)
     abench_run_destroy(run);
 }
 
-/* ---- own work ---------------------------------------------------------------------------------- */
+/* ---- own work -------------------------------------------------------------------------------- */
 
 #define MB ((double)(1 << 20))
 
@@ -378,7 +378,7 @@ static void a_run_with_too_many_phases_can_still_stop(void **state)
     abench_run_destroy(run);
 }
 
-/* ---- hooks ------------------------------------------------------------------------------------- */
+/* ---- hooks ----------------------------------------------------------------------------------- */
 
 typedef struct ledger {
     uint64_t blocks, calls;

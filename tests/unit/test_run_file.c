@@ -20,7 +20,7 @@
 #include "player.h"
 #include "result.h"
 
-/* ---- runs -------------------------------------------------------------------------------------- */
+/* ---- runs ------------------------------------------------------------------------------------ */
 
 static abench_run *make_run(uint64_t slice_operations)
 {
@@ -76,7 +76,7 @@ static void assert_metric(const abench_run *run, const char *name, double wanted
 #define LOCAL "mixed:slots=256,steps=50000"
 #define TWO   "mixed:lanes=2,slots=256,steps=20000"
 
-/* ---- the file ---------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 static void a_result_begins_with_its_manifest_and_ends_with_its_receipt(void **state)
 {
@@ -241,7 +241,7 @@ static void work_in_lockstep_between_barriers_is_warned_of(void **state)
     abench_run_destroy(run);
 }
 
-/* ---- metrics ----------------------------------------------------------------------------------- */
+/* ---- metrics --------------------------------------------------------------------------------- */
 
 static int compare(const void *a, const void *b)
 {
@@ -445,7 +445,7 @@ static void what_was_not_measured_is_not_found_rather_than_0(void **state)
     abench_run_destroy(run);
 }
 
-/* ---- results that are none --------------------------------------------------------------------- */
+/* ---- results that are none ------------------------------------------------------------------- */
 
 static void a_full_disk_is_an_error(void **state)
 {

@@ -21,7 +21,7 @@
 
 #define MB ((uint64_t)1 << 20)
 
-/* ---- the timeline's arithmetic ------------------------------------------------------------------ */
+/* ---- the timeline's arithmetic --------------------------------------------------------------- */
 
 static void keep_at(abench__timeline *timeline, uint64_t time_ns)
 {
@@ -119,7 +119,7 @@ static unsigned char *map_touched(uint64_t bytes)
     return memory;
 }
 
-/* ---- the thread ------------------------------------------------------------------------------- */
+/* ---- the thread ------------------------------------------------------------------------------ */
 
 static abench_sampler *create_sampler(uint32_t capacity)
 {
@@ -334,7 +334,7 @@ static void options_out_of_their_domain_are_refused(void **state)
     abench_sampler_destroy(sampler);
 }
 
-/* ---- the thread and its process ----------------------------------------------------------------- */
+/* ---- the thread and its process -------------------------------------------------------------- */
 
 static uint64_t thread_count(void)
 {

@@ -26,7 +26,7 @@ static int is_near(uint64_t value, uint64_t expected, uint64_t tolerance)
     return value + tolerance >= expected && value <= expected + tolerance;
 }
 
-/* ---- a child that does to its memory what it is told -------------------------------------------- */
+/* ---- a child that does to its memory what it is told ----------------------------------------- */
 
 /* Not through instrumented stores: a sanitizer's shadow would become resident too. */
 __attribute__((no_sanitize("address"))) __attribute__((no_sanitize("thread"))) static void touch(
@@ -155,7 +155,7 @@ static abench_memory read_child(const child *c, uint32_t tiers)
     return memory;
 }
 
-/* ---- readings --------------------------------------------------------------------------------- */
+/* ---- readings -------------------------------------------------------------------------------- */
 
 static void the_fields_are_listed_once_each(void **state)
 {

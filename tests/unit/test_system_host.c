@@ -22,8 +22,7 @@
 #include "system/file.h"
 #include "system/host.h"
 
-/* ---- a folder of files that look like the kernel's ---------------------------------------------
- */
+/* ---- a folder of files that look like the kernel's ------------------------------------------- */
 
 static char folder[64];
 
@@ -61,8 +60,7 @@ static void write_file(const char *path, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-/* ---- files ------------------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static void a_file_is_read_whole_or_cut_to_the_buffer(void **state)
 {
@@ -112,8 +110,7 @@ static void what_cannot_be_read_gives_its_errno(void **state)
     assert_int_equal(abench__file_again(-1, text, sizeof text), -EBADF);
 }
 
-/* ---- control groups ---------------------------------------------------------------------------
- */
+/* ---- control groups -------------------------------------------------------------------------- */
 
 static const char hybrid[] = "9:name=systemd:/\n"
                              "5:cpu,cpuacct:/jobs\n"
@@ -212,8 +209,7 @@ static void a_container_whose_group_is_hidden_has_the_limit_of_its_root(void **s
     assert_int_equal(memory_limit("0::/../../outside\n"), 7000);
 }
 
-/* ---- the machine ------------------------------------------------------------------------------
- */
+/* ---- the machine ----------------------------------------------------------------------------- */
 
 static void the_cpu_model_is_the_first_one_whole(void **state)
 {

@@ -39,7 +39,7 @@ static abench_tape *finish(abench_tape_builder *builder)
     return tape;
 }
 
-/* ---- the format -------------------------------------------------------------------------------- */
+/* ---- the format ------------------------------------------------------------------------------ */
 
 static abench_tape *tape_by_hand(void)
 {
@@ -222,7 +222,7 @@ static void a_barrier_at_the_edge_of_a_cut_lies_in_one(void **state)
     }
 }
 
-/* ---- options --------------------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 static void options_out_of_their_domain_are_refused(void **state)
 {
@@ -261,7 +261,7 @@ static void options_out_of_their_domain_are_refused(void **state)
     abench_tape_builder_destroy(builder);
 }
 
-/* ---- memory ------------------------------------------------------------------------------------ */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 typedef struct ledger {
     uint64_t blocks, bytes; /* given and not back */

@@ -18,7 +18,7 @@
 
 #include "base/text.h"
 
-/* ---- appending --------------------------------------------------------------------------------- */
+/* ---- appending ------------------------------------------------------------------------------- */
 
 static void what_does_not_fit_is_left_out_and_remembered(void **state)
 {
@@ -100,7 +100,7 @@ static void a_copy_is_cut_and_terminated(void **state)
     assert_string_equal(field, "");
 }
 
-/* ---- JSON -------------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void assert_json(const char *string, const char *wanted)
 {
@@ -249,7 +249,7 @@ static void a_number_has_a_point_whatever_the_locale_says(void **state)
         skip();
 }
 
-/* ---- reading numbers --------------------------------------------------------------------------- */
+/* ---- reading numbers ------------------------------------------------------------------------- */
 
 static void digits_are_read_up_to_64_bits(void **state)
 {
@@ -317,7 +317,7 @@ static void sizes_take_a_suffix_of_1024_each(void **state)
     }
 }
 
-/* ---- errors ------------------------------------------------------------------------------------ */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
 static void an_error_says_what_and_where(void **state)
 {

@@ -39,8 +39,7 @@ static bool is_invisible(uint32_t code)
            (code >= 0x2060 && code <= 0x206f) || code == 0xfeff || code == 0x061c;
 }
 
-/* ---- terminal -----------------------------------------------------------------------------------
- */
+/* ---- terminal -------------------------------------------------------------------------------- */
 
 static void put_visible(FILE *out, const char *begin, const char *end, uint32_t code)
 {
@@ -92,8 +91,7 @@ size_t format_width(const char *text)
     return width;
 }
 
-/* ---- Markdown -----------------------------------------------------------------------------------
- */
+/* ---- Markdown -------------------------------------------------------------------------------- */
 
 static bool is_word(char c)
 {
@@ -158,8 +156,7 @@ void format_markdown_block(FILE *out, const char *text)
     free(fence);
 }
 
-/* ---- XML, TSV, CSV ------------------------------------------------------------------------------
- */
+/* ---- XML, TSV, CSV --------------------------------------------------------------------------- */
 
 void format_xml(FILE *out, const char *text)
 {
@@ -214,8 +211,7 @@ void format_csv(FILE *out, const char *text)
     fputs(quoted ? "\"" : "", out);
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------
- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 void format_number(FILE *out, double value)
 {

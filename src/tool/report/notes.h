@@ -20,7 +20,8 @@ typedef struct note_list {
     size_t count;
 } note_list;
 
-/* The run's notes, work that differed within a round, output that differed between runs, the cells' warnings (grouped), dead runs. */
+/* The run's notes, work that differed within a round, output that differed between runs, the cells'
+ * warnings (grouped), dead runs. */
 note_list notes_make(const model *m);
 
 void notes_free(note_list *list);

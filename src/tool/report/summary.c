@@ -21,8 +21,7 @@ double summary_median(double *values, size_t count)
     return count % 2 == 1 ? high : high / 2 + values[count / 2 - 1] / 2;
 }
 
-/* ---- time of a cell -----------------------------------------------------------------------------
- */
+/* ---- time of a cell -------------------------------------------------------------------------- */
 
 /* What counts of a cell's slices: ns an operation by index, NAN where a slice does not count. */
 typedef struct timing {
@@ -88,8 +87,7 @@ static bool timing_ratio(const timing *t, const timing *base, double *ratio)
     return n > 0;
 }
 
-/* ---- pairing ------------------------------------------------------------------------------------
- */
+/* ---- pairing --------------------------------------------------------------------------------- */
 
 bool summary_same_work(const model_cell *a, const model_cell *b)
 {
@@ -125,8 +123,7 @@ size_t summary_rounds(const model *m, size_t workload)
     return rounds;
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 typedef struct maker {
     const model *m;
