@@ -277,3 +277,23 @@ int abench__parse_size(const char **at, uint64_t *value)
     ++*at;
     return 1;
 }
+
+int abench__parse_duration(const char **at, uint64_t *value)
+{
+    static const struct {
+        const char *name;
+        uint64_t ns;
+    } units[] = {{"ns", 1},         {"us", 1000},       {"ms", 1000000}, /* before m */
+                 {"s", 1000000000}, {"m", 60000000000}, {"h", 3600000000000}};
+
+    if (!abench__parse_u64(at, value))
+        return 0;
+    for (uint32_t unit = 0; unit < sizeof units / sizeof units[0]; unit++) {
+        const size_t length = strlen(units[unit].name);
+        if (strncmp(*at, units[unit].name, length) != 0)
+            continue;
+        *at += length;
+        return !__builtin_mul_overflow(*value, units[unit].ns, value);
+    }
+    return 0;
+}

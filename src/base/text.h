@@ -52,4 +52,7 @@ int abench__parse_u64(const char **at, uint64_t *value);
 /* The same with an optional suffix k, m or g (1024 each). */
 int abench__parse_size(const char **at, uint64_t *value);
 
+/* Reads a duration, a number with one of ns, us, ms, s, m, h: nanoseconds. Likewise. */
+int abench__parse_duration(const char **at, uint64_t *value);
+
 #endif

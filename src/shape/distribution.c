@@ -3,8 +3,37 @@
 
 #include "base/arena.h"
 
+/* Of the middles of the ranges, by weight: each range is drawn evenly. */
+static uint64_t mean_of(const abench__range *ranges, uint32_t count)
+{
+    __extension__ typedef unsigned __int128 wide;
+    wide sum = 0, weights = 0;
+
+    for (uint32_t at = 0; at < count; at++) {
+        sum += (wide)ranges[at].weight * (ranges[at].low + ranges[at].high);
+        weights += ranges[at].weight;
+    }
+    return (uint64_t)(sum / (2 * weights));
+}
+
+/* Of the squares, likewise, as if a range had no steps; UINT64_MAX when it is more. */
+static uint64_t square_mean_of(const abench__range *ranges, uint32_t count)
+{
+    __extension__ typedef unsigned __int128 wide;
+    wide sum = 0, weights = 0;
+
+    for (uint32_t at = 0; at < count; at++) {
+        const wide low = ranges[at].low, high = ranges[at].high;
+        if (high >= (uint64_t)1 << 31) /* beyond this the sum has no room */
+            return UINT64_MAX;
+        sum += (low * low + low * high + high * high) / 3 * ranges[at].weight;
+        weights += ranges[at].weight;
+    }
+    return (uint64_t)(sum / weights);
+}
+
 abench_status abench__distribution_build(const abench__range *ranges, uint32_t count,
-                                         abench_distribution **out)
+                                         uint64_t digest, abench_distribution **out)
 {
     uint64_t weights[ABENCH__ALIAS_MAX];
     const uint64_t bytes = sizeof(abench_distribution) + count * sizeof(abench__column);
@@ -16,6 +45,9 @@ abench_status abench__distribution_build(const abench__range *ranges, uint32_t c
         return ABENCH_ERROR_MEMORY;
     d->bytes = bytes;
     d->count = count;
+    d->mean = mean_of(ranges, count);
+    d->square_mean = square_mean_of(ranges, count);
+    d->digest = digest;
     d->minimum = UINT64_MAX;
     for (uint32_t at = 0; at < count; at++) {
         weights[at] = ranges[at].weight;
@@ -52,6 +84,11 @@ uint64_t abench_distribution_minimum(const abench_distribution *d)
 uint64_t abench_distribution_maximum(const abench_distribution *d)
 {
     return d->maximum;
+}
+
+uint64_t abench_distribution_mean(const abench_distribution *d)
+{
+    return d->mean;
 }
 
 void abench_distribution_destroy(abench_distribution *d)
