@@ -10,6 +10,7 @@
 #include <allocbench/allocator.h>
 #include <allocbench/base.h>
 #include <allocbench/distribution.h>
+#include <allocbench/histogram.h>
 #include <allocbench/random.h>
 #include <allocbench/run.h>
 #include <allocbench/sampler.h>
