@@ -25,6 +25,7 @@ typedef struct abench_random {
 #define ABENCH_PURPOSE_PERMUTATION 3u
 #define ABENCH_PURPOSE_LIFETIME    4u
 #define ABENCH_PURPOSE_SCHEDULE    5u
+#define ABENCH_PURPOSE_LATENCY     6u
 #define ABENCH_PURPOSE_USER        1000u /* and above: yours */
 
 /* Starts the stream that belongs to (seed, stream, purpose). Any thread. */

@@ -24,6 +24,7 @@
  *   ALLOCBENCH_WARMUP_MS    likewise
  *   ALLOCBENCH_SLICE        operations a slice
  *   ALLOCBENCH_SAMPLE_US    period of the memory timeline
+ *   ALLOCBENCH_LATENCY      one operation in so many is timed; 1: each, for tails only; 0: none
  *   ALLOCBENCH_TURN         "IN,OUT": two descriptors. The run writes one line "ready ..." to OUT
  *                           when it could begin, then reads one byte from IN before each slice and
  *                           writes "slice\n" to OUT after each but the last, after which the
@@ -33,7 +34,8 @@
  * end record is a run that died. Readers skip kinds and keys that they do not know.
  *
  *   manifest  first: schema, library, name, nonce, unix_s, pid, command (list), workload,
- *             plan_digest (16 hex digits), seed, lanes, touch, slice_operations, sample_us,
+ *             plan_digest (16 hex digits), seed, lanes, touch, slice_operations,
+ *             latency_interval (0: none), sample_us,
  *             own_allocator (a vtable of the caller's was played), allocator {family, version,
  *             build_id, file, device, inode, mixed, static, others},
  *             environment {NAME: VALUE of what steers an allocator}, host {...}
@@ -42,6 +44,11 @@
  *             and memory {field: value} of the fields that could be read
  *   reading   time_ns, cost_ns and the fields that could be read
  *   slice     index, phase, operations, wall_ns, cpu_ns, busy_ns, wait_ns
+ *   histogram for each kind of latency that was measured in timed phases: name (of
+ *             abench_latency_name), unit "ns", interval (one operation in so many was timed; own
+ *             work: 1), count, minimum, maximum, floor_ppm (a list: of the quantiles that are
+ *             metrics, in parts per million, those at the machine's own floor), buckets (a list of
+ *             [low, high, count] of those that are not empty)
  *   metric    name, unit, direction ("lower", "higher", "none"), value
  *   warning   message
  *   end       work_digest and receipt {planned, executed, failed, bytes_requested,
@@ -53,6 +60,7 @@
 
 #include <allocbench/allocator.h>
 #include <allocbench/base.h>
+#include <allocbench/histogram.h>
 #include <allocbench/sampler.h>
 #include <allocbench/tape.h>
 
@@ -61,6 +69,8 @@ extern "C" {
 #endif
 
 #define ABENCH_FORMAT_JSONL 1u /* JSON Lines, schema version 1 */
+
+#define ABENCH_LATENCY_OFF 0xffffffffu /* a latency_interval: no operation is timed */
 
 typedef struct abench_run_options {
     uint32_t struct_size;
@@ -72,10 +82,11 @@ typedef struct abench_run_options {
     uint32_t sample_us;        /* 0: 10000 */
     int32_t turn_in;           /* both 0: not in lockstep */
     int32_t turn_out;
-    uint32_t reserved;
-    const char *name;        /* of the run, for the manifest; NULL: the workload's spec */
-    const char *result_path; /* NULL: none; created by abench_run_create, must not exist */
-    const char *nonce;       /* NULL: none */
+    uint32_t latency_interval; /* of a tape: one operation in so many is timed. 0: 1024; 1: each, in
+                                  a pass for tails: its metrics begin above p99 */
+    const char *name;          /* of the run, for the manifest; NULL: the workload's spec */
+    const char *result_path;   /* NULL: none; created by abench_run_create, must not exist */
+    const char *nonce;         /* NULL: none */
     const abench_memory_hooks *hooks;
 } abench_run_options;
 
@@ -100,9 +111,9 @@ typedef struct abench_run abench_run;
  * is NULL. ABENCH_ERROR_ARGUMENT, _MEMORY, _SYSTEM. Any thread. */
 ABENCH_API abench_status abench_run_create(const abench_run_options *options, abench_run **out);
 
-/* Plays a workload of the catalogue against allocator (NULL: the process's malloc) from start to
- * stop. Refused afterwards, with ABENCH_ERROR_RECEIPT, when the receipt is short. Blocks until
- * done. One thread per object. */
+/* Plays a workload of the catalogue, or of a file that abench_tape_save wrote ("tape:FILE"),
+ * against allocator (NULL: the process's malloc) from start to stop. Refused afterwards, with
+ * ABENCH_ERROR_RECEIPT, when the receipt is short. Blocks until done. One thread per object. */
 ABENCH_API abench_status abench_run_play(abench_run *run, const char *workload,
                                          const abench_allocator *allocator);
 
@@ -112,8 +123,8 @@ ABENCH_API abench_status abench_run_play_tape(abench_run *run, const abench_tape
 
 /* Takes the baseline reading, starts the clock and the sampler, for work that you do yourself, and
  * begins a timed phase called "steady". Such a run has the metrics of memory, wall_ns and cpu_ns
- * (of the whole process, over the timed phases); it knows nothing of what is live. One thread per
- * object. */
+ * (of the whole process, over the timed phases), and of requests where there are lanes; it knows
+ * nothing of what is live. One thread per object. */
 ABENCH_API abench_status abench_run_start(abench_run *run);
 
 /* Ends the phase before and begins the named one; takes a dear reading: call it while your threads
@@ -122,9 +133,35 @@ ABENCH_API abench_status abench_run_start(abench_run *run);
  * object. */
 ABENCH_API abench_status abench_run_phase(abench_run *run, const char *name, uint32_t flags);
 
+/* A lane: one thread of your own work, and the latencies of its requests. Lives as long as its
+ * run. */
+typedef struct abench_lane abench_lane;
+
+/* Hands out a lane, before or after abench_run_start; each thread takes one of its own. As many as
+ * options.lanes says are mapped by abench_run_start and move no RSS; more take 40 KB each when they
+ * are added. On failure *out is NULL. ABENCH_ERROR_STATE (stopped), _LIMIT (more than
+ * ABENCH_LANES_MAX), _MEMORY. Any thread; with memory hooks: if they are. */
+ABENCH_API abench_status abench_run_lane_add(abench_run *run, abench_lane **out);
+
+/* The time at which a request begins: abench_clock_ns. One thread per object. */
+ABENCH_API uint64_t abench_lane_begin(const abench_lane *lane);
+
+/* A request that abench_lane_begin began at begun_ns has ended: one sample of "request". Those that
+ * end in phases that are not timed do not count. Allocates nothing. One thread per object. */
+ABENCH_API void abench_lane_end(abench_lane *lane, uint64_t begun_ns);
+
+/* The same for work that comes by a schedule: "request" is the time since intended_ns, when it was
+ * due, so that a stall shows in all requests that it held up (coordinated omission); "service" the
+ * time since begun_ns. One thread per object. */
+ABENCH_API void abench_lane_end_at(abench_lane *lane, uint64_t intended_ns, uint64_t begun_ns);
+
 /* Ends the last phase, stops the sampler, works out the metrics and, where there is a result_path,
- * finishes that file. One thread per object. */
+ * finishes that file. Your threads have ended their last requests. One thread per object. */
 ABENCH_API abench_status abench_run_stop(abench_run *run);
+
+/* The latencies of a kind (ABENCH_LATENCY_...) of a stopped run, over all lanes; NULL when there
+ * are none. Lives as long as the run. One thread per object. */
+ABENCH_API const abench_histogram *abench_run_histogram(const abench_run *run, uint32_t kind);
 
 /* Writes the whole result of a stopped run to fd, whether or not it has a result_path. With
  * ABENCH_ERROR_SYSTEM the file is not whole: it lacks the end record that a reader asks for.
@@ -148,7 +185,7 @@ typedef struct abench_metric_info {
     uint32_t struct_size;
     uint32_t direction;
     const char *name;    /* "rss_per_live" */
-    const char *unit;    /* "bytes", "ns", "ratio", "count" */
+    const char *unit;    /* "bytes", "ns", "ratio", "count", "1/s" */
     const char *summary; /* one sentence with its formula */
 } abench_metric_info;
 

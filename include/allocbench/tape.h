@@ -13,8 +13,10 @@
  *   bits 55-32  slot        its low 24 bits
  *   bits 31-0   size        bytes, low 32 bits, of what is allocated, freed by free_sized or
  *                           touched; of a free or an end: 0; of a phase: its index; of a pause:
- *                           microseconds; of a barrier: how many were before it; of a free,
- *                           free_sized or touch of a shared slot: its generation
+ *                           microseconds (a shared pause is a pace: until so many microseconds
+ *                           after the lane's pace before, or its begin); of a barrier: how many
+ *                           were before it; of a free, free_sized or touch of a shared slot: its
+ *                           generation
  *
  *   second word: bits 31-0  with a shared slot: generation of a malloc, calloc, aligned_alloc or
  *                           realloc (the one that it makes), size of a free_sized or touch
@@ -46,6 +48,7 @@
 
 #include <allocbench/allocator.h>
 #include <allocbench/base.h>
+#include <allocbench/histogram.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -81,6 +84,7 @@ ABENCH_API const char *abench_op_name(uint32_t kind);
 ABENCH_API const char *abench_touch_name(uint32_t touch);
 
 #define ABENCH_LANES_MAX   1024
+#define ABENCH_FILL_MAX    32768 /* operations that one call of a generator may append */
 #define ABENCH_PHASES_MAX  64
 #define ABENCH_PHASE_TIMED 1u          /* its slices make the time of the run */
 #define ABENCH_SLOT_SHARED 0x80000000u /* or-ed into a slot number: a shared slot */
@@ -150,6 +154,12 @@ ABENCH_API abench_status abench_tape_builder_touch(abench_tape_builder *builder,
 ABENCH_API abench_status abench_tape_builder_pause(abench_tape_builder *builder, uint32_t lane,
                                                    uint32_t microseconds);
 
+/* The lane sleeps until so many microseconds after its pace before (or its begin), however long its
+ * work took: real time at the tape's own rate. A lane that is late does not sleep, and catches
+ * up. */
+ABENCH_API abench_status abench_tape_builder_pace(abench_tape_builder *builder, uint32_t lane,
+                                                  uint32_t microseconds);
+
 /* All lanes meet. */
 ABENCH_API abench_status abench_tape_builder_barrier(abench_tape_builder *builder);
 
@@ -174,7 +184,8 @@ ABENCH_API void abench_tape_builder_destroy(abench_tape_builder *builder);
 /* accepts NULL. One thread per object, after its last player. */
 ABENCH_API void abench_tape_destroy(abench_tape *tape);
 
-/* The work digest, as specified above. Any thread. */
+/* The work digest, as specified above. A streamed tape is gone through once for it; 0 when that
+ * fails. Any thread. */
 ABENCH_API uint64_t abench_tape_digest(const abench_tape *tape);
 
 /* What is on a tape, in the merged order. */
@@ -198,18 +209,23 @@ typedef struct abench_tape_summary {
     uint64_t live_bytes_end; /* 0 for a tape that cleans up */
     uint64_t live_blocks_end;
     uint64_t cross_lane_frees; /* frees by another lane than the one that allocated */
-    uint64_t memory_bytes;     /* that the tape itself takes */
+    uint64_t memory_bytes;     /* that the tape itself takes; a streamed one: while it is played */
+    uint64_t size_median;      /* of what is requested; both within 1.6 % */
+    uint64_t lifetime_median;  /* operations of the merged order from a block's allocation (or
+                                  realloc) to its free; of blocks that are freed */
 } abench_tape_summary;
 
 #define ABENCH_TAPE_SUMMARY_INIT                                                                   \
     {                                                                                              \
-        sizeof(abench_tape_summary), 0, 0, 0, 0, 0, 0, 0, 0, {0}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0     \
+        sizeof(abench_tape_summary), 0, 0, 0, 0, 0, 0, 0, 0, {0}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+            0                                                                                      \
     }
 
 /* Sets struct_size, the rest to 0. Any thread. */
 ABENCH_API void abench_tape_summary_init(abench_tape_summary *summary);
 
-/* Fills *summary up to its struct_size. Any thread. */
+/* Fills *summary up to its struct_size. A streamed tape is gone through once for it, which takes
+ * some ns an operation. ABENCH_ERROR_MEMORY, or what its generator failed with. Any thread. */
 ABENCH_API abench_status abench_tape_get_summary(const abench_tape *tape,
                                                  abench_tape_summary *summary);
 
@@ -228,9 +244,84 @@ typedef struct abench_phase {
         sizeof(abench_phase), 0, 0, 0, 0, ""                                                       \
     }
 
-/* Fills *out with phase index, 0-based; ABENCH_ERROR_NOT_FOUND beyond the last. Any thread. */
+/* Fills *out with phase index, 0-based; ABENCH_ERROR_NOT_FOUND beyond the last. A streamed tape is
+ * gone through once for it. Any thread. */
 ABENCH_API abench_status abench_tape_phase_at(const abench_tape *tape, uint32_t index,
                                               abench_phase *out);
+
+/* ---- streams ---------------------------------------------------------------------------------
+ *
+ * A streamed tape holds no operations. It knows how to make them, chunk by chunk, again and again
+ * the same: a player makes the next chunk while no lane runs and nothing is timed. A tape of any
+ * length so takes a fixed memory. abench_workload_stream makes one of a workload, abench_tape_open
+ * of a file. */
+
+/* 1 for a streamed tape, else 0. Any thread. */
+ABENCH_API int32_t abench_tape_is_streamed(const abench_tape *tape);
+
+/* ---- operations, one by one ------------------------------------------------------------------ */
+
+/* An operation of a tape. */
+typedef struct abench_operation {
+    uint32_t struct_size;
+    uint32_t kind; /* ABENCH_OP_... */
+    uint32_t lane;
+    uint32_t slot;         /* with ABENCH_SLOT_SHARED when it is shared */
+    uint64_t size;         /* bytes of what is allocated, freed by free_sized or touched; else 0 */
+    uint64_t alignment;    /* of an aligned_alloc; else 0 */
+    uint64_t microseconds; /* of a pause */
+    uint64_t ordinal;      /* 0-based, in the order of this iteration */
+    uint32_t generation;   /* of a shared slot's block; else 0 */
+    uint32_t pace;         /* 1: a pause that is a pace */
+    uint32_t phase;        /* index of the phase that it lies in, or begins */
+    uint32_t flags;        /* of a phase that begins: ABENCH_PHASE_... */
+    char phase_name[32];   /* of a phase that begins, else "" */
+} abench_operation;
+
+#define ABENCH_OPERATION_INIT                                                                      \
+    {                                                                                              \
+        sizeof(abench_operation), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ""                              \
+    }
+
+/* Sets struct_size, the rest to 0. Any thread. */
+ABENCH_API void abench_operation_init(abench_operation *operation);
+
+typedef struct abench_tape_cursor abench_tape_cursor;
+
+/* A cursor before the first operation of tape, which must outlive it. ABENCH_ERROR_MEMORY. Any
+ * thread. */
+ABENCH_API abench_status abench_tape_cursor_create(const abench_tape *tape,
+                                                   abench_tape_cursor **out);
+
+/* The next operation, in an order that a play could have taken: cuts one after the other, and
+ * within a cut each lane as far as it comes without another. ABENCH_ERROR_NOT_FOUND behind the
+ * last. One thread per object. */
+ABENCH_API abench_status abench_tape_next(abench_tape_cursor *cursor, abench_operation *out);
+
+/* accepts NULL. One thread per object. */
+ABENCH_API void abench_tape_cursor_destroy(abench_tape_cursor *cursor);
+
+/* ---- files -----------------------------------------------------------------------------------
+ *
+ * Format 1, all numbers little-endian: a header, a block a cut, a trailer; each ends with a
+ * checksum (fold over its words, see above), so that a damaged or short file is told from a whole
+ * one. src/tape/file.h has the layout. */
+
+/* Writes a tape to fd, from where its offset is. Not atomic: write to a file of another name and
+ * rename it. ABENCH_ERROR_SYSTEM, _MEMORY. Blocks. Any thread. */
+ABENCH_API abench_status abench_tape_save(const abench_tape *tape, int32_t fd, abench_error *error);
+
+/* Reads a tape into memory. Nothing in the file is believed: every operation goes through the
+ * checks of the builder, and digest and summary are worked out anew and compared. hooks may be
+ * NULL, and else must outlive the tape. ABENCH_ERROR_SYNTAX says where (byte offset) and what;
+ * _SYSTEM, _MEMORY, _TAPE. Blocks. Any thread. */
+ABENCH_API abench_status abench_tape_load(const char *path, const abench_memory_hooks *hooks,
+                                          abench_tape **out, abench_error *error);
+
+/* The same as a streamed tape: the file is read as it is played, and must not change. Checks the
+ * header and the trailer now, each block when its turn comes. Blocks. Any thread. */
+ABENCH_API abench_status abench_tape_open(const char *path, const abench_memory_hooks *hooks,
+                                          abench_tape **out, abench_error *error);
 
 /* ---- playing ---------------------------------------------------------------------------------
  *
@@ -253,11 +344,14 @@ typedef struct abench_receipt {
     uint64_t waits;       /* operations that had to wait for another lane */
     uint64_t wait_ns;     /* in them and at barriers, over all lanes; not in the timed sum */
     uint64_t pause_ns;    /* in pauses; not in the timed sum */
+    uint64_t late_ns;     /* the latest that a lane came to a pace after its time */
+    uint64_t checked;     /* blocks whose contents were verified by checked play */
+    uint64_t faults;      /* that checked play found */
 } abench_receipt;
 
 #define ABENCH_RECEIPT_INIT                                                                        \
     {                                                                                              \
-        sizeof(abench_receipt), 0, {0}, {0}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                          \
+        sizeof(abench_receipt), 0, {0}, {0}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                 \
     }
 
 /* Sets struct_size, the rest to 0. Any thread. */
@@ -279,21 +373,51 @@ typedef struct abench_slice {
 /* A stop of all lanes at a phase's edge. */
 typedef struct abench_mark {
     uint32_t struct_size;
-    uint32_t phase;       /* index of the phase that ends; at the begin: 0 */
-    uint32_t begin;       /* 1: nothing was played yet */
-    uint32_t end;         /* 1: everything was played */
-    uint64_t live_bytes;  /* planned, at this point */
-    uint64_t live_blocks; /* planned, at this point */
-    const void *player;   /* for abench_mark_usable */
+    uint32_t phase;           /* index of the phase that ends; at the begin: 0 */
+    uint32_t begin;           /* 1: nothing was played yet */
+    uint32_t end;             /* 1: everything was played */
+    uint64_t live_bytes;      /* planned, at this point */
+    uint64_t live_blocks;     /* planned, at this point */
+    const void *player;       /* for abench_mark_usable */
+    const abench_phase *info; /* the phase that ends; at the begin: NULL */
 } abench_mark;
 
 /* The sum of malloc_usable_size over the live blocks, walked now.
  * ABENCH_ERROR_UNSUPPORTED when the allocator has no such call. From a mark callback only. */
 ABENCH_API abench_status abench_mark_usable(const abench_mark *mark, uint64_t *bytes);
 
+#define ABENCH_PLAY_CHECK 1u /* checked play: see abench_fault */
+
+/* Checked play stamps every block over its whole length (above 16 MiB both ends, and a word every
+ * 64 KiB between) and verifies the stamp before the block is
+ * freed, and more: what it finds is a fault of the allocator, whatever the tape's touch. It is
+ * slow, and its times mean nothing. */
+#define ABENCH_FAULT_OVERLAP  1 /* the contents changed while the block lived */
+#define ABENCH_FAULT_ALIGN    2 /* an address below the alignment asked for, or C's own */
+#define ABENCH_FAULT_NOT_ZERO 3 /* calloc's memory is not zero */
+#define ABENCH_FAULT_SHORT    4 /* usable_size says less than was asked for */
+#define ABENCH_FAULT_REALLOC  5 /* realloc lost contents */
+#define ABENCH_FAULT_FAILED   6 /* NULL for a size above 0 */
+
+/* "overlap", "alignment" ...; NULL for none. Any thread. */
+ABENCH_API const char *abench_fault_name(uint32_t fault);
+
+/* What checked play found. */
+typedef struct abench_fault {
+    uint32_t struct_size;
+    uint32_t fault; /* ABENCH_FAULT_... */
+    uint32_t kind;  /* of the operation that showed it */
+    uint32_t lane;
+    uint32_t slot;
+    uint32_t reserved;
+    uint64_t size;    /* of the block */
+    uint64_t address; /* of the block */
+    uint64_t offset;  /* of the first wrong byte; usable size; alignment: as the fault has it */
+} abench_fault;
+
 typedef struct abench_player_options {
     uint32_t struct_size;
-    uint32_t flags;            /* must be 0 */
+    uint32_t flags;            /* ABENCH_PLAY_... */
     uint64_t slice_operations; /* merged operations a slice, rounded up to whole cuts; 0: one
                                   slice a phase */
     uint64_t skew_operations;  /* a lane runs at most so far ahead of the slowest, rounded up to
@@ -306,11 +430,20 @@ typedef struct abench_player_options {
     int32_t (*slice)(const abench_slice *slice, void *user); /* after each slice */
     int32_t (*mark)(const abench_mark *mark, void *user);    /* begin, after each phase */
     void *user;
+    /* Latency (see histogram.h): NULL, or where it goes when the play ends. One operation in
+     * latency_interval is timed, at gaps drawn at random around it from seed; 1: every one; 0:
+     * 1024. The times of slices contain what that costs. */
+    abench_latency *latency;
+    uint64_t latency_interval;
+    uint64_t seed;
+    /* Checked play: each fault, by the thread of its lane while others run. Non-zero stops the
+     * play. NULL: they are counted, and the first is told in the error of abench_play. */
+    int32_t (*fault)(const abench_fault *fault, void *user);
 } abench_player_options;
 
 #define ABENCH_PLAYER_OPTIONS_INIT                                                                 \
     {                                                                                              \
-        sizeof(abench_player_options), 0, 0, 0, 0, 0, 0, 0, 0                                      \
+        sizeof(abench_player_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                          \
     }
 
 /* Sets struct_size, the rest to 0. Any thread. */

@@ -22,6 +22,14 @@ static inline uint64_t abench__fold(uint64_t hash, uint64_t word)
     return abench__mix((hash ^ word) + 0x9e3779b97f4a7c15u);
 }
 
+/* Folds count words. */
+static inline uint64_t abench__fold_words(uint64_t hash, const uint64_t *words, uint64_t count)
+{
+    for (uint64_t at = 0; at < count; at++)
+        hash = abench__fold(hash, words[at]);
+    return hash;
+}
+
 /* Folds the bytes of a text, eight a word, little-endian, the last padded with 0; then its length.
  */
 uint64_t abench__fold_text(uint64_t hash, const char *text);

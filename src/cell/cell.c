@@ -6,12 +6,16 @@
  *   allocbench-cell WORKLOAD          plays it; options by ALLOCBENCH_... (see run.h)
  *   allocbench-cell --null WORKLOAD   plays it against the null allocator: the floor
  *   allocbench-cell --identify        prints who serves malloc here: key=value lines
+ *   allocbench-cell --check [PREFIX [FIRST]]  checks that malloc does what C asks (see check.h)
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <allocbench/allocbench.h>
+
+#include "cell/check.h"
 
 #define EXIT_USAGE  2
 #define EXIT_FAILED 4
@@ -75,6 +79,9 @@ int main(int argc, char **argv)
         return play(argv[2], 1);
     if (argc == 2 && argv[1][0] != '-')
         return play(argv[1], 0);
-    fprintf(stderr, "usage: allocbench-cell [--null] WORKLOAD | --identify\n");
+    if (argc >= 2 && argc <= 4 && strcmp(argv[1], "--check") == 0)
+        return check_run(argc > 2 ? argv[2] : "", argc > 3 ? strtoul(argv[3], NULL, 10) : 0);
+    fprintf(stderr, "usage: allocbench-cell [--null] WORKLOAD | --identify | "
+                    "--check [PREFIX [FIRST]]\n");
     return EXIT_USAGE;
 }

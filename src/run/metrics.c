@@ -2,9 +2,13 @@
 #include <string.h>
 
 #include "base/options.h"
-#include "run/run.h"
+#include "run/lane.h"
 
 #define INFO_FIRST_RELEASE 32u
+#define QUANTILES          RUN_QUANTILES
+#define TAIL_BEYOND        990000u /* ppm */
+
+const uint32_t abench__run_quantiles[RUN_QUANTILES] = {500000, 990000, 999000, 999900};
 
 _Static_assert(sizeof(abench_metric_info) == INFO_FIRST_RELEASE, "first release");
 
@@ -28,13 +32,29 @@ enum {
     RSS_PEAK,
     RSS_MEDIAN,
     RSS_BASELINE,
+    PEAK_RECOVERED,
     MINOR_FAULTS,
     MAJOR_FAULTS,
-    METRICS
+    REQUESTS,
+    REQUESTS_PER_SECOND,
+    MALLOC_P50, /* and the other QUANTILES, and the largest; so for each kind below */
+    MALLOC_TOUCH_P50 = MALLOC_P50 + QUANTILES + 1,
+    FREE_P50 = MALLOC_TOUCH_P50 + QUANTILES + 1,
+    REQUEST_P50 = FREE_P50 + QUANTILES + 1,
+    METRICS = REQUEST_P50 + QUANTILES + 1
 };
 
-#define LOWER ABENCH_DIRECTION_LOWER
-#define NONE  ABENCH_DIRECTION_NONE
+#define LOWER  ABENCH_DIRECTION_LOWER
+#define HIGHER ABENCH_DIRECTION_HIGHER
+#define NONE   ABENCH_DIRECTION_NONE
+
+/* The metrics of one kind of latency; a quantile with fewer than 100 samples above it is none. */
+#define LATENCY(first, name, what)                                                                 \
+    [first] = {name "_p50_ns", "ns", LOWER, "median latency of " what},                            \
+    [first + 1] = {name "_p99_ns", "ns", LOWER, "99th percentile of the latency of " what},        \
+    [first + 2] = {name "_p999_ns", "ns", LOWER, "99.9th percentile of the latency of " what},     \
+    [first + 3] = {name "_p9999_ns", "ns", LOWER, "99.99th percentile of the latency of " what},   \
+    [first + 4] = {name "_max_ns", "ns", LOWER, "largest latency, of those timed, of " what}
 
 /* "measured point": the end of the last timed phase. "own": the baseline reading taken off. */
 static const struct {
@@ -78,11 +98,24 @@ static const struct {
                     "median RSS of the timeline less the baseline"},
     [RSS_BASELINE] = {"rss_baseline_bytes", "bytes", NONE,
                       "RSS before the work: program, library and tape"},
+    [PEAK_RECOVERED] =
+        {"peak_recovered_ratio", "ratio", HIGHER,
+         "median over the phases called peak-N, with recovery-N behind: the share of "
+         "RSS's growth in the peak that is gone when the recovery ends"},
     [MINOR_FAULTS] = {"minor_faults", "count", LOWER, "minor faults from baseline to end"},
     [MAJOR_FAULTS] = {"major_faults", "count", LOWER, "major faults from baseline to end"},
+    [REQUESTS] = {"requests", "count", NONE, "own work: requests that ended in timed phases"},
+    [REQUESTS_PER_SECOND] = {"requests_per_second", "1/s", HIGHER,
+                             "requests by the wall time of the timed phases"},
+    LATENCY(MALLOC_P50, "malloc", "malloc, calloc and aligned_alloc: the call alone"),
+    LATENCY(MALLOC_TOUCH_P50, "malloc_touch",
+            "malloc, calloc and aligned_alloc, and the first touch behind them"),
+    LATENCY(FREE_P50, "free", "free and free_sized"),
+    LATENCY(REQUEST_P50, "request", "own work: from the intended start to the end"),
 };
 
-_Static_assert(METRICS <= RUN_METRICS_MAX, "a bit for each");
+_Static_assert(METRICS <= RUN_METRICS_MAX && RUN_METRICS_MAX <= 64, "a bit for each");
+_Static_assert(QUANTILES == 4, "as LATENCY has them");
 
 void abench_metric_info_init(abench_metric_info *info)
 {
@@ -118,7 +151,7 @@ abench_status abench_run_metric(const abench_run *run, const char *name, double 
 static void set(abench_run *run, uint32_t metric, double value)
 {
     run->metrics[metric] = value;
-    run->metrics_valid |= 1u << metric;
+    run->metrics_valid |= (uint64_t)1 << metric;
 }
 
 /* ---- medians --------------------------------------------------------------------------------- */
@@ -175,6 +208,28 @@ static void work_out_own_times(abench_run *run)
     }
     set(run, WALL, wall);
     set(run, CPU, cpu);
+    if (run->own_merged == NULL)
+        return;
+    set(run, REQUESTS, (double)run->own_merged->request.count);
+    if (wall > 0)
+        set(run, REQUESTS_PER_SECOND, (double)run->own_merged->request.count / wall * 1e9);
+}
+
+/* A pass that times every operation is one for tails: below them it measures itself. */
+static void work_out_latency(abench_run *run, uint32_t kind, uint32_t metric)
+{
+    const abench_histogram *histogram = abench_run_histogram(run, kind);
+    const int tails_only = run->has_tape && run->options.latency_interval == 1;
+
+    if (histogram == NULL)
+        return;
+    for (uint32_t at = 0; at < QUANTILES; at++) {
+        uint64_t value;
+        if ((!tails_only || abench__run_quantiles[at] > TAIL_BEYOND) &&
+            abench_histogram_quantile(histogram, abench__run_quantiles[at], &value) == ABENCH_OK)
+            set(run, metric + at, (double)value);
+    }
+    set(run, metric + QUANTILES, (double)abench_histogram_maximum(histogram));
 }
 
 static void work_out_times(abench_run *run)
@@ -242,6 +297,26 @@ static void work_out_point(abench_run *run, const abench__run_phase *point)
         set(run, RSS_PER_LIVE, run->metrics[RSS] / (double)point->live_bytes);
 }
 
+/* What a peak cost and what of it came back, from the phase before it to the one behind it. */
+static void work_out_peaks(abench_run *run)
+{
+    uint32_t count = 0;
+
+    for (uint32_t at = 1; at + 1 < run->phases_count; at++) {
+        const abench__run_phase *before = &run->phases[at - 1], *peak = &run->phases[at],
+                                *after = &run->phases[at + 1];
+        if (strncmp(peak->name, "peak-", 5) != 0 || strncmp(after->name, "recovery-", 9) != 0 ||
+            !(before->memory.valid & peak->memory.valid & after->memory.valid & ABENCH_MEMORY_RSS))
+            continue;
+        if (peak->memory.rss_bytes > before->memory.rss_bytes)
+            run->scratch[count++] =
+                ((double)peak->memory.rss_bytes - (double)after->memory.rss_bytes) /
+                (double)(peak->memory.rss_bytes - before->memory.rss_bytes);
+    }
+    if (count > 0)
+        set(run, PEAK_RECOVERED, median(run->scratch, count));
+}
+
 static void work_out_timeline(abench_run *run)
 {
     const abench_memory *base = &run->phases[0].memory;
@@ -284,6 +359,11 @@ void abench__run_work_out(abench_run *run)
                base->major_faults);
     if (base->valid & ABENCH_MEMORY_RSS)
         set(run, RSS_BASELINE, (double)base->rss_bytes);
+    work_out_peaks(run);
+    work_out_latency(run, ABENCH_LATENCY_MALLOC, MALLOC_P50);
+    work_out_latency(run, ABENCH_LATENCY_TOUCH, MALLOC_TOUCH_P50);
+    work_out_latency(run, ABENCH_LATENCY_FREE, FREE_P50);
+    work_out_latency(run, ABENCH_LATENCY_REQUEST, REQUEST_P50);
     set(run, DURATION, (double)abench_sampler_time_ns(run->sampler));
     work_out_timeline(run);
 }

@@ -35,6 +35,19 @@ static abench_status read_integer(const char *name, uint64_t limit, uint64_t *va
     return ABENCH_OK;
 }
 
+/* 0 in the environment is "none"; in the options it is the preset. */
+static abench_status read_latency(abench_run_options *options, abench_error *error)
+{
+    uint64_t interval = options->latency_interval;
+    const char *text = getenv("ALLOCBENCH_LATENCY");
+    const abench_status status =
+        read_integer("ALLOCBENCH_LATENCY", ABENCH_LATENCY_OFF, &interval, error);
+
+    if (status == ABENCH_OK && text != NULL && text[0] != '\0')
+        options->latency_interval = interval == 0 ? ABENCH_LATENCY_OFF : (uint32_t)interval;
+    return status;
+}
+
 static abench_status read_turn(abench_run_options *options, abench_error *error)
 {
     const char *text = getenv("ALLOCBENCH_TURN");
@@ -81,6 +94,8 @@ abench_status abench_run_options_from_environment(abench_run_options *options, a
         status = read_integer("ALLOCBENCH_SLICE", UINT64_MAX, &options->slice_operations, error);
     if (status == ABENCH_OK)
         status = read_integer("ALLOCBENCH_SAMPLE_US", UINT32_MAX, &sample_us, error);
+    if (status == ABENCH_OK)
+        status = read_latency(options, error);
     if (status == ABENCH_OK)
         status = read_turn(options, error);
     if (status != ABENCH_OK)

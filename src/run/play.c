@@ -7,6 +7,10 @@
 
 #include "base/text.h"
 #include "run/run.h"
+#include "tape/file.h"
+#include "tape/tape.h"
+
+#define TAPE_PREFIX "tape:"
 
 /* ---- turns: a tool that plays several runs in lockstep --------------------------------------- */
 
@@ -41,15 +45,14 @@ static int await_turn(const abench_run *run)
 /* Says that the run could begin, and what the tool must know to plan the round. */
 static int tell_ready(const abench_run *run)
 {
-    abench_tape_summary summary = ABENCH_TAPE_SUMMARY_INIT;
     char line[128];
     abench__text text;
 
-    abench_tape_get_summary(run->tape, &summary);
     abench__text_init(&text, line, sizeof line);
-    abench__text_printf(
-        &text, "ready %llu %llu %llu\n", (unsigned long long)summary.live_bytes_peak,
-        (unsigned long long)summary.memory_bytes, (unsigned long long)run->slices_capacity);
+    abench__text_printf(&text, "ready %llu %llu %llu %u\n",
+                        (unsigned long long)run->plan.live_bytes,
+                        (unsigned long long)run->plan.memory_bytes,
+                        (unsigned long long)run->slices_capacity, run->plan.pauses);
     return tell(run, line);
 }
 
@@ -82,17 +85,15 @@ static int32_t on_begin(abench_run *run)
 static int32_t on_mark(const abench_mark *mark, void *user)
 {
     abench_run *run = user;
-    abench_phase info = ABENCH_PHASE_INIT;
     abench__run_phase *phase;
 
     if (mark->begin)
         return on_begin(run);
-    abench_tape_phase_at(run->tape, mark->phase, &info);
-    phase = abench__run_end_phase(run, info.name);
+    phase = abench__run_end_phase(run, mark->info->name);
     if (phase == NULL)
         return 1;
-    phase->timed = (info.flags & ABENCH_PHASE_TIMED) != 0;
-    phase->operations = info.operations;
+    phase->timed = (mark->info->flags & ABENCH_PHASE_TIMED) != 0;
+    phase->operations = mark->info->operations;
     phase->live_bytes = mark->live_bytes;
     phase->live_blocks = mark->live_blocks;
     phase->has_usable = abench_mark_usable(mark, &phase->usable_bytes) == ABENCH_OK;
@@ -115,57 +116,68 @@ static int32_t on_slice(const abench_slice *slice, void *user)
 /* ---- the play -------------------------------------------------------------------------------- */
 
 /* A slice is made of whole cuts, and each phase has at least one. */
-static abench_status make_room_for_slices(abench_run *run, const abench_tape *tape)
+static abench_status make_room_for_slices(abench_run *run)
 {
     const uint64_t asked = run->options.slice_operations;
     const uint64_t least = asked < ABENCH_TAPE_CUT ? ABENCH_TAPE_CUT : asked;
-    abench_phase info = ABENCH_PHASE_INIT;
 
-    run->slices_capacity = 0;
-    for (uint32_t at = 0; abench_tape_phase_at(tape, at, &info) == ABENCH_OK; at++)
-        run->slices_capacity += info.operations / least + 2;
+    run->slices_capacity = run->plan.operations / least + 2 * (uint64_t)ABENCH_PHASES_MAX;
     run->slices_bytes = run->slices_capacity * sizeof(abench_slice);
     run->slices = abench__map(&run->hooks, run->slices_bytes, 1);
     return run->slices == NULL ? abench__fail(&run->error, ABENCH_ERROR_MEMORY, "no memory")
                                : ABENCH_OK;
 }
 
-static void warn_of_lockstep(abench_run *run, const abench_tape_summary *summary)
+/* What is known of a tape that was gone through. */
+static void plan_from(abench__run_plan *plan, const abench_tape_summary *summary)
 {
-    if (summary->cross_lane_frees > 0 && summary->by_kind[ABENCH_OP_BARRIER] > 0)
-        abench__run_warn(run, "the lanes move from barrier to barrier: rank this workload by "
-                              "memory, not by time");
+    plan->operations = summary->operations;
+    plan->live_bytes = summary->live_bytes_peak;
+    plan->memory_bytes = summary->memory_bytes;
+    plan->pauses = summary->by_kind[ABENCH_OP_PAUSE] > 0;
+    plan->barriers_and_crossing =
+        summary->cross_lane_frees > 0 && summary->by_kind[ABENCH_OP_BARRIER] > 0;
 }
 
-abench_status abench_run_play_tape(abench_run *run, const abench_tape *tape,
-                                   const abench_allocator *allocator)
+/* A stream that no workload made is gone through for its plan. */
+static abench_status plan_of(const abench_tape *tape, abench__run_plan *plan)
+{
+    abench_tape_summary summary = ABENCH_TAPE_SUMMARY_INIT;
+    const abench_status status = abench_tape_get_summary(tape, &summary);
+
+    plan_from(plan, &summary);
+    return status;
+}
+
+/* The tape's plan is in the run. */
+static abench_status play_planned(abench_run *run, const abench_tape *tape,
+                                  const abench_allocator *allocator)
 {
     abench_player_options options = ABENCH_PLAYER_OPTIONS_INIT;
-    abench_tape_summary summary = ABENCH_TAPE_SUMMARY_INIT;
     abench_status status;
 
-    if (run->state != RUN_NEW)
-        return abench__fail(&run->error, ABENCH_ERROR_STATE, "a run runs once: make another");
-    abench_tape_get_summary(tape, &summary);
-    run->tape = tape;
     run->has_tape = 1;
-    run->lanes = summary.lanes;
-    run->touch = summary.touch;
+    run->lanes = tape->summary.lanes;
+    run->touch = tape->summary.touch;
     run->has_allocator = allocator != NULL;
-    status = make_room_for_slices(run, tape);
+    status = make_room_for_slices(run);
     if (status == ABENCH_OK)
         status = abench__run_prepare(run);
     if (status == ABENCH_OK) {
-        warn_of_lockstep(run, &summary);
+        if (run->plan.barriers_and_crossing)
+            abench__run_warn(run, "the lanes move from barrier to barrier: rank this workload by "
+                                  "memory, not by time");
         options.slice_operations = run->options.slice_operations;
         options.hooks = run->options.hooks;
+        options.latency = run->latency;
+        options.latency_interval = run->options.latency_interval;
+        options.seed = run->options.seed;
         options.slice = on_slice;
         options.mark = on_mark;
         options.user = run;
         abench_receipt_init(&run->receipt);
         status = abench_play(tape, allocator, &options, &run->receipt, &run->error);
     }
-    run->tape = NULL;
     if (status == ABENCH_OK)
         status = abench__run_finish(run);
     if (status != ABENCH_OK)
@@ -173,24 +185,86 @@ abench_status abench_run_play_tape(abench_run *run, const abench_tape *tape,
     return status;
 }
 
-abench_status abench_run_play(abench_run *run, const char *spec, const abench_allocator *allocator)
+abench_status abench_run_play_tape(abench_run *run, const abench_tape *tape,
+                                   const abench_allocator *allocator)
 {
-    abench_workload *workload = NULL;
-    abench_tape *tape = NULL;
     abench_status status;
 
     if (run->state != RUN_NEW)
         return abench__fail(&run->error, ABENCH_ERROR_STATE, "a run runs once: make another");
-    status =
+    status = plan_of(tape, &run->plan);
+    if (status != ABENCH_OK)
+        return abench__fail(&run->error, status, "the tape cannot be read through: %s",
+                            abench_status_message(status));
+    return play_planned(run, tape, allocator);
+}
+
+/* A tape beyond this is streamed: up to it the words stay below some 160 MB. */
+#define STREAMED_OPERATIONS 10000000u
+
+static abench_status make_tape(abench_run *run, const abench_workload *workload, abench_tape **out)
+{
+    const uint64_t operations = abench_workload_operations(workload);
+    abench_status status;
+
+    if (operations <= STREAMED_OPERATIONS) {
+        status = abench_workload_tape(workload, run->options.hooks, out, &run->error);
+        return status == ABENCH_OK ? plan_of(*out, &run->plan) : status;
+    }
+    status = abench_workload_stream(workload, run->options.hooks, out, &run->error);
+    if (status != ABENCH_OK)
+        return status;
+    if (operations == UINT64_MAX) /* only its end can say */
+        return plan_of(*out, &run->plan);
+    run->plan.operations = operations;
+    run->plan.live_bytes = abench_workload_live_bytes(workload);
+    run->plan.memory_bytes = abench__stream_bytes(*out);
+    run->plan.pauses = abench_workload_pauses(workload) != 0;
+    return ABENCH_OK;
+}
+
+static abench_status play_workload(abench_run *run, const char *spec,
+                                   const abench_allocator *allocator)
+{
+    abench_workload *workload = NULL;
+    abench_tape *tape = NULL;
+    abench_status status =
         abench_workload_parse(spec, run->options.seed, run->options.lanes, &workload, &run->error);
+
     if (status == ABENCH_OK)
-        status = abench_workload_tape(workload, run->options.hooks, &tape, &run->error);
+        status = make_tape(run, workload, &tape);
     if (status == ABENCH_OK) {
         abench__copy(run->workload, sizeof run->workload, abench_workload_spec(workload));
         run->plan_digest = abench_workload_plan_digest(workload);
-        status = abench_run_play_tape(run, tape, allocator);
+        status = play_planned(run, tape, allocator);
     }
     abench_tape_destroy(tape);
     abench_workload_destroy(workload);
     return status;
+}
+
+/* A saved tape, "tape:FILE": what it is, its digest says. */
+static abench_status play_file(abench_run *run, const char *spec, const abench_allocator *allocator)
+{
+    abench_tape_summary summary = ABENCH_TAPE_SUMMARY_INIT;
+    abench_tape *tape = NULL;
+    abench_status status = abench__tape_of_file(spec + strlen(TAPE_PREFIX), run->options.hooks,
+                                                &summary, &run->plan_digest, &tape, &run->error);
+
+    if (status == ABENCH_OK) {
+        abench__copy(run->workload, sizeof run->workload, spec);
+        plan_from(&run->plan, &summary);
+        status = play_planned(run, tape, allocator);
+    }
+    abench_tape_destroy(tape);
+    return status;
+}
+
+abench_status abench_run_play(abench_run *run, const char *spec, const abench_allocator *allocator)
+{
+    if (run->state != RUN_NEW)
+        return abench__fail(&run->error, ABENCH_ERROR_STATE, "a run runs once: make another");
+    if (spec != NULL && strncmp(spec, TAPE_PREFIX, strlen(TAPE_PREFIX)) == 0)
+        return play_file(run, spec, allocator);
+    return play_workload(run, spec, allocator);
 }

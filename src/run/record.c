@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "histogram/histogram.h"
 #include "run/run.h"
 
 extern char **environ;
@@ -17,15 +18,14 @@ typedef struct writer {
     char data[65536];
 } writer;
 
-static void flush_line(writer *w)
+/* Writes what there is of the line. */
+static void write_text(writer *w)
 {
     const char *at = w->data;
-    size_t left;
+    size_t left = w->line.length;
 
-    abench__text_put_char(&w->line, '\n');
     if (w->line.truncated)
         w->failed = EMSGSIZE; /* half a record is worse than none */
-    left = w->line.length;
     while (left > 0 && w->failed == 0) {
         const ssize_t written = write(w->fd, at, left);
         if (written < 0 && errno == EINTR)
@@ -38,6 +38,12 @@ static void flush_line(writer *w)
         left -= (size_t)written;
     }
     abench__text_init(&w->line, w->data, sizeof w->data);
+}
+
+static void flush_line(writer *w)
+{
+    abench__text_put_char(&w->line, '\n');
+    write_text(w);
 }
 
 /* ---- members --------------------------------------------------------------------------------- */
@@ -204,6 +210,10 @@ static void write_manifest(const abench_run *run, writer *w)
     if (run->has_tape) {
         put_text(w, "touch", abench_touch_name(run->touch));
         put_u64(w, "slice_operations", run->options.slice_operations);
+        put_u64(w, "latency_interval",
+                run->options.latency_interval == ABENCH_LATENCY_OFF
+                    ? 0
+                    : run->options.latency_interval);
     }
     put_u64(w, "sample_us", run->options.sample_us);
     put_flag(w, "own_allocator", run->has_allocator != 0);
@@ -211,6 +221,63 @@ static void write_manifest(const abench_run *run, writer *w)
     put_environment(w);
     put_host(w, &run->host);
     end_record(w);
+}
+
+/* ---- latencies ------------------------------------------------------------------------------- */
+
+/* The quantiles that are metrics and lie at the machine's own floor. */
+static void put_floor(const abench_run *run, uint32_t kind, writer *w)
+{
+    int first = 1;
+
+    put_key(w, "floor_ppm");
+    abench__text_put_char(&w->line, '[');
+    for (uint32_t at = 0; at < RUN_QUANTILES && run->latency != NULL; at++) {
+        if (!abench_latency_at_floor(run->latency, kind, abench__run_quantiles[at]))
+            continue;
+        if (!first)
+            abench__text_put_char(&w->line, ',');
+        abench__text_put_u64(&w->line, abench__run_quantiles[at]);
+        first = 0;
+    }
+    abench__text_put_char(&w->line, ']');
+}
+
+/* They may not fit into the line's buffer: the line is written in parts. */
+static void put_buckets(const abench_histogram *histogram, writer *w)
+{
+    abench_bucket bucket;
+    int first = 1;
+
+    put_key(w, "buckets");
+    abench__text_put_char(&w->line, '[');
+    for (uint32_t at = 0; abench__histogram_next(histogram, &at, &bucket); first = 0) {
+        if (w->line.length > sizeof w->data - 128)
+            write_text(w);
+        abench__text_printf(&w->line, "%s[%llu,%llu,%llu]", first ? "" : ",",
+                            (unsigned long long)bucket.low, (unsigned long long)bucket.high,
+                            (unsigned long long)bucket.count);
+    }
+    abench__text_put_char(&w->line, ']');
+}
+
+static void write_histograms(const abench_run *run, writer *w)
+{
+    for (uint32_t kind = 0; kind < ABENCH_LATENCY_KINDS; kind++) {
+        const abench_histogram *histogram = abench_run_histogram(run, kind);
+        if (histogram == NULL)
+            continue;
+        begin_record(w, "histogram");
+        put_text(w, "name", abench_latency_name(kind));
+        put_text(w, "unit", "ns");
+        put_u64(w, "interval", run->has_tape ? run->options.latency_interval : 1);
+        put_u64(w, "count", abench_histogram_count(histogram));
+        put_u64(w, "minimum", abench_histogram_minimum(histogram));
+        put_u64(w, "maximum", abench_histogram_maximum(histogram));
+        put_floor(run, kind, w);
+        put_buckets(histogram, w);
+        end_record(w);
+    }
 }
 
 /* ---- what was measured ----------------------------------------------------------------------- */
@@ -353,6 +420,7 @@ abench_status abench__run_write_rest(const abench_run *run, int fd, abench_error
     write_readings(run, &w);
     for (uint32_t at = 0; at < run->slices_count; at++)
         write_slice(run, &run->slices[at], &w);
+    write_histograms(run, &w);
     write_metrics(run, &w);
     for (uint32_t at = 0; at < run->warnings_count; at++) {
         begin_record(&w, "warning");

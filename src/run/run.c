@@ -1,5 +1,5 @@
 /* run.c - a run's life: create, start, phases, stop, write, destroy. play.c plays tapes in it. */
-#include "run/run.h"
+#include "run/lane.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +15,7 @@
 #define OPTIONS_FIRST_RELEASE 88u
 #define SLICE_PRESET          400000u
 #define SAMPLE_PRESET_US      10000u
+#define LATENCY_PRESET        1024u
 
 /* Of a phase's reading, taken while the work stands. */
 static const uint32_t all_tiers =
@@ -57,6 +58,8 @@ abench_status abench_run_create(const abench_run_options *options, abench_run **
         run->options.slice_operations = SLICE_PRESET;
     if (run->options.sample_us == 0)
         run->options.sample_us = SAMPLE_PRESET_US;
+    if (run->options.latency_interval == 0)
+        run->options.latency_interval = LATENCY_PRESET;
     run->lanes = o.lanes;
     run->result_fd = -1;
     abench_error_init(&run->error);
@@ -84,6 +87,8 @@ void abench_run_destroy(abench_run *run)
     hooks = run->hooks;
     abench_sampler_destroy(run->sampler);
     abench_memory_reader_destroy(run->reader);
+    abench_latency_destroy(run->latency);
+    abench__run_lanes_destroy(run);
     abench__unmap(&hooks, run->slices, run->slices_bytes);
     abench__unmap(&hooks, run->scratch, run->scratch_bytes);
     if (run->result_fd >= 0)
@@ -137,6 +142,11 @@ static abench_status make_instruments(abench_run *run)
     if (status != ABENCH_OK)
         return abench__fail(&run->error, status, "the sampler cannot start: %s",
                             abench_status_message(status));
+    if (run->has_tape && run->options.latency_interval != ABENCH_LATENCY_OFF) {
+        status = abench_latency_create(run->options.hooks, &run->latency);
+        if (status != ABENCH_OK)
+            return abench__fail(&run->error, status, "no memory for the latencies");
+    }
     /* Scratch for medians: as many as there can be slices or readings. */
     run->scratch_bytes =
         (run->slices_capacity > 8192 ? run->slices_capacity : 8192) * sizeof(double);
@@ -210,6 +220,7 @@ static void begin_phase(abench_run *run, const char *name, uint32_t flags)
 {
     abench__copy(run->phase_open, sizeof run->phase_open, name);
     run->phase_open_flags = flags;
+    atomic_store(&run->own_timed, flags & ABENCH_PHASE_TIMED);
     run->phase_open_cpu_ns = process_cpu_ns();
     run->phase_open_wall_ns = abench_clock_ns();
 }
@@ -221,6 +232,8 @@ abench_status abench_run_start(abench_run *run)
     if (run->state != RUN_NEW)
         return abench__fail(&run->error, ABENCH_ERROR_STATE, "a run runs once: make another");
     status = abench__run_prepare(run);
+    if (status == ABENCH_OK)
+        status = abench__run_lanes_prepare(run);
     if (status == ABENCH_OK) {
         abench__run_end_phase(run, "baseline");
         status = abench_sampler_start(run->sampler);
@@ -239,11 +252,14 @@ static abench_status end_open_phase(abench_run *run, uint32_t kept_free)
 
     if (run->state != RUN_RUNNING)
         return abench__fail(&run->error, ABENCH_ERROR_STATE, "the run is not running");
+    atomic_store(&run->own_timed, 0);
     if (run->phases_count + kept_free < RUN_PHASES_MAX)
         phase = abench__run_end_phase(run, run->phase_open);
-    if (phase == NULL)
+    if (phase == NULL) {
+        atomic_store(&run->own_timed, run->phase_open_flags & ABENCH_PHASE_TIMED); /* goes on */
         return abench__fail(&run->error, ABENCH_ERROR_LIMIT, "more than %d phases",
                             ABENCH_PHASES_MAX);
+    }
     phase->timed = (run->phase_open_flags & ABENCH_PHASE_TIMED) != 0;
     phase->wall_ns = wall - run->phase_open_wall_ns;
     phase->cpu_ns = cpu - run->phase_open_cpu_ns;
@@ -287,7 +303,10 @@ abench_status abench_run_stop(abench_run *run)
 
     if (status == ABENCH_OK)
         status = abench_sampler_stop(run->sampler);
-    return status != ABENCH_OK ? status : abench__run_finish(run);
+    if (status != ABENCH_OK)
+        return status;
+    abench__run_lanes_merge(run);
+    return abench__run_finish(run);
 }
 
 abench_status abench_run_write(abench_run *run, int32_t fd, uint32_t format)

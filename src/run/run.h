@@ -4,13 +4,16 @@
 #ifndef ABENCH_RUN_RUN_H
 #define ABENCH_RUN_RUN_H
 
+#include <stdatomic.h>
+
 #include <allocbench/run.h>
 
 #include "base/arena.h"
 
 #define RUN_PHASES_MAX   (ABENCH_PHASES_MAX + 1) /* the baseline too */
 #define RUN_WARNINGS_MAX 16
-#define RUN_METRICS_MAX  32
+#define RUN_METRICS_MAX  64
+#define RUN_QUANTILES    4
 
 enum { RUN_NEW, RUN_RUNNING, RUN_STOPPED, RUN_FAILED };
 
@@ -29,12 +32,21 @@ typedef struct abench__run_phase {
     abench_memory memory;
 } abench__run_phase;
 
+/* What is known of the work before it begins: bounds, where the tape is streamed. */
+typedef struct abench__run_plan {
+    uint64_t operations;
+    uint64_t live_bytes;   /* at their peak */
+    uint64_t memory_bytes; /* of the tape, or of its stream */
+    uint32_t pauses;       /* real time passes in it */
+    uint32_t barriers_and_crossing;
+} abench__run_plan;
+
 struct abench_run {
     abench_memory_hooks hooks;
     uint64_t bytes; /* of this mapping */
     abench_run_options options;
-    uint32_t state;    /* RUN_... */
-    int32_t result_fd; /* -1: none */
+    _Atomic uint32_t state; /* RUN_... */
+    int32_t result_fd;      /* -1: none */
     abench_error error;
     /* what the manifest says */
     char name[ABENCH__PAGE / 4];
@@ -51,7 +63,7 @@ struct abench_run {
     /* what was measured */
     abench_memory_reader *reader;
     abench_sampler *sampler;
-    const abench_tape *tape; /* while it is played */
+    abench__run_plan plan; /* of a tape */
     abench__run_phase phases[RUN_PHASES_MAX];
     uint32_t phases_count;
     uint32_t slices_count;
@@ -59,6 +71,12 @@ struct abench_run {
     uint32_t phase_open_flags;
     uint64_t phase_open_wall_ns; /* clocks at its begin */
     uint64_t phase_open_cpu_ns;
+    /* own work: its lanes */
+    _Atomic uint32_t own_timed; /* requests count now */
+    _Atomic uint32_t own_lanes_count;
+    abench_lane *_Atomic own_lanes[ABENCH_LANES_MAX];
+    abench_lane *own_merged; /* the first, once all were added up in it */
+    abench_latency *latency; /* of a tape; NULL: off */
     abench_slice *slices;
     uint64_t slices_capacity;
     double *scratch; /* as many as slices or readings, whichever is more */
@@ -66,7 +84,7 @@ struct abench_run {
     uint64_t slices_bytes;
     abench_receipt receipt;
     double metrics[RUN_METRICS_MAX];
-    uint32_t metrics_valid; /* a bit each */
+    uint64_t metrics_valid; /* a bit each */
     uint32_t warnings_count;
     char warnings[RUN_WARNINGS_MAX][200];
 };
@@ -85,7 +103,8 @@ abench_status abench__run_finish(abench_run *run);
 void abench__run_warn(abench_run *run, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* metrics.c */
+/* metrics.c: parts per million of the quantiles that are metrics, in rising order. */
+extern const uint32_t abench__run_quantiles[RUN_QUANTILES];
 void abench__run_work_out(abench_run *run);
 
 /* record.c: the manifest, and all that follows it. */

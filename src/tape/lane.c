@@ -2,9 +2,10 @@
  * lane.c - the loop that is timed.
  *
  * Two kinds of operation make nearly all of a tape, malloc and free of blocks that are not empty;
- * they are played here with their counts in registers. Everything else goes through play_rare. The
- * loop is instantiated once for each touch, so that a block's touch costs no decision, and once
- * more for a lane whose allocator has failed: only there may a slot be NULL.
+ * they are played here with their counts in registers. Everything else goes through play_rare,
+ * which looks for the same of shared slots first. The loop is instantiated once for each touch, so
+ * that a block's touch costs no decision, and once more for a lane whose allocator has failed: only
+ * there may a slot be NULL.
  */
 #include "tape/lane.h"
 
@@ -12,6 +13,8 @@
 #include <time.h>
 
 #include "base/text.h"
+#include "tape/check.h"
+#include "tape/latency.h"
 #include "tape/wait.h"
 #include "tape/word.h"
 
@@ -19,8 +22,10 @@
 #define ALWAYS       static inline __attribute__((always_inline))
 
 /* What the loop dispatches on: kind, and none of extended, shared and empty. */
-#define SHAPE_SHIFT 56
-#define SHAPE(kind) ((uint32_t)(kind) << 3)
+#define SHAPE_SHIFT    56
+#define SHAPE(kind)    ((uint32_t)(kind) << 3)
+#define SHAPE_EXTENDED ((uint32_t)(WORD_EXTENDED >> SHAPE_SHIFT))
+#define SHAPE_SHARED   ((uint32_t)(WORD_SHARED >> SHAPE_SHIFT))
 
 /* Stores that the compiler must keep; size is above 0. */
 ALWAYS void touch_block(unsigned char *block, uint64_t size, uint8_t byte, uint32_t touch)
@@ -36,11 +41,11 @@ ALWAYS void touch_block(unsigned char *block, uint64_t size, uint8_t byte, uint3
         memset(block, byte, size);
 }
 
-static uint64_t packed_shared(abench__lane *lane, void *block, uint32_t generation)
+ALWAYS uint64_t packed_shared(abench__lane *lane, void *block, uint32_t generation)
 {
     const uint64_t address = (uint64_t)(uintptr_t)block;
 
-    if ((address & ~POINTER_MASK) != 0)
+    if (__builtin_expect((address & ~POINTER_MASK) != 0, 0))
         abench__play_fail(
             lane->play, ABENCH_ERROR_UNSUPPORTED,
             "the allocator returned an address above 2^48, which a shared slot cannot "
@@ -82,7 +87,9 @@ static unsigned char *call_allocator(const abench_allocator *a, const abench__op
     }
 }
 
-static void allocate(abench__lane *lane, const abench__op *op, uint32_t touch)
+/* moments: NULL where nothing is timed, and then a constant: it costs nothing. */
+ALWAYS void allocate(abench__lane *lane, const abench__op *op, uint32_t touch,
+                     abench__moments *moments)
 {
     const int moves = op->kind == ABENCH_OP_REALLOC;
     unsigned char *old = NULL, *block;
@@ -97,7 +104,11 @@ static void allocate(abench__lane *lane, const abench__op *op, uint32_t touch)
     } else if (moves) {
         old = lane->slots[op->slot];
     }
+    if (moments != NULL)
+        moments->begun_ns = abench_clock_ns();
     block = call_allocator(&lane->play->allocator, op, old);
+    if (moments != NULL)
+        moments->ended_ns = moments->touched_ns = abench_clock_ns();
     if (block == NULL && op->size > 0) {
         lane->failed++;
         block = old; /* a realloc that fails leaves the block as it was */
@@ -105,6 +116,8 @@ static void allocate(abench__lane *lane, const abench__op *op, uint32_t touch)
         if ((moves && !op->empty) || op->kind == ABENCH_OP_CALLOC)
             first = block[0];
         touch_block(block, op->size, (uint8_t)(op->size ^ op->slot), touch);
+        if (moments != NULL)
+            moments->touched_ns = abench_clock_ns();
     }
     lane->checksum += first;
     lane->bytes += op->size;
@@ -116,7 +129,8 @@ static void allocate(abench__lane *lane, const abench__op *op, uint32_t touch)
         lane->slots[op->slot] = block;
 }
 
-static void release(abench__lane *lane, const abench__op *op, uint32_t touch)
+ALWAYS void release(abench__lane *lane, const abench__op *op, uint32_t touch,
+                    abench__moments *moments)
 {
     const abench_allocator *a = &lane->play->allocator;
     unsigned char *block;
@@ -136,10 +150,14 @@ static void release(abench__lane *lane, const abench__op *op, uint32_t touch)
     }
     if (touch != ABENCH_TOUCH_NOTHING && block != NULL && !op->empty)
         lane->checksum += block[0];
+    if (moments != NULL)
+        moments->begun_ns = abench_clock_ns();
     if (op->kind == ABENCH_OP_FREE_SIZED && a->free_sized != NULL)
         a->free_sized(block, (size_t)op->size);
     else
         a->free(block);
+    if (moments != NULL)
+        moments->ended_ns = abench_clock_ns();
     if (op->shared)
         atomic_store_explicit(&lane->shared[op->slot],
                               (uint64_t)((op->generation + 1) & 0xffff) << 48,
@@ -148,17 +166,96 @@ static void release(abench__lane *lane, const abench__op *op, uint32_t touch)
         lane->slots[op->slot] = NULL;
 }
 
-static void pause_for(abench__lane *lane, uint64_t microseconds)
+static void sleep_until(abench__lane *lane, uint64_t due_ns)
 {
     const uint64_t begun = abench_clock_ns();
-    struct timespec left = {(time_t)(microseconds / 1000000),
-                            (long)(microseconds % 1000000 * 1000)};
+    const struct timespec due = {(time_t)(due_ns / 1000000000u), (long)(due_ns % 1000000000u)};
 
+    if (due_ns <= begun)
+        return;
     atomic_store_explicit(&lane->waits_for, WAIT_PAUSE, memory_order_relaxed);
-    while (nanosleep(&left, &left) != 0)
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL) != 0)
         ;
     atomic_store_explicit(&lane->waits_for, WAIT_NOTHING, memory_order_relaxed);
     lane->pause_ns += abench_clock_ns() - begun;
+}
+
+/* A pause counts from now, a pace from the pace before. */
+static void pause_for(abench__lane *lane, const abench__op *op)
+{
+    const uint64_t now = abench_clock_ns(), wanted = op->size * 1000;
+
+    if (!op->shared) {
+        sleep_until(lane, now + wanted);
+        return;
+    }
+    lane->pace_ns = (lane->pace_ns == 0 ? lane->play->begin_ns : lane->pace_ns) + wanted;
+    if (now > lane->pace_ns && now - lane->pace_ns > lane->late_ns)
+        lane->late_ns = now - lane->pace_ns;
+    sleep_until(lane, lane->pace_ns);
+}
+
+void abench__lane_meet(abench__lane *lane, const abench__op *op)
+{
+    if (op->kind == ABENCH_OP_BARRIER)
+        abench__wait_barrier(lane);
+    else if (op->kind == ABENCH_OP_PAUSE)
+        pause_for(lane, op);
+    lane->executed
+        [op->kind]++; /* a phase's edge is a slice's edge: the lanes stood there already */
+}
+
+/* The two below return 0, with nothing done, when the slot is not in the state that they want: then
+ * there is something to wait for. */
+ALWAYS uint32_t free_shared(abench__lane *lane, uint64_t word, uint32_t touch)
+{
+    const uint32_t slot = abench__word_slot(word), generation = (uint32_t)word;
+    const uint64_t held = atomic_load_explicit(&lane->shared[slot], memory_order_acquire);
+    unsigned char *block = pointer_of(held);
+
+    if (__builtin_expect(held >> 48 != (generation & 0xffff), 0))
+        return 0;
+    if (touch != ABENCH_TOUCH_NOTHING && block != NULL)
+        lane->checksum += *block;
+    lane->play->allocator.free(block);
+    atomic_store_explicit(&lane->shared[slot], (uint64_t)((generation + 1) & 0xffff) << 48,
+                          memory_order_release);
+    lane->executed[ABENCH_OP_FREE]++;
+    return 1;
+}
+
+ALWAYS uint32_t malloc_shared(abench__lane *lane, const uint64_t *words, uint32_t touch)
+{
+    const uint32_t slot = abench__word_slot(words[0]), size = (uint32_t)words[0];
+    const uint32_t generation = (uint32_t)words[1];
+    const uint64_t held = atomic_load_explicit(&lane->shared[slot], memory_order_acquire);
+    void *block;
+
+    if (__builtin_expect(words[1] >> 32 != 0 || held >> 48 != ((generation - 1) & 0xffff), 0))
+        return 0;
+    block = lane->play->allocator.malloc(size);
+    if (__builtin_expect(block == NULL, 0))
+        lane->failed++;
+    else
+        touch_block(block, size, (uint8_t)(words[0] ^ words[0] >> WORD_SLOT_SHIFT), touch);
+    atomic_store_explicit(&lane->shared[slot], packed_shared(lane, block, generation),
+                          memory_order_release);
+    lane->bytes += size;
+    lane->executed[ABENCH_OP_MALLOC]++;
+    return 2;
+}
+
+/* malloc and free of shared slots, when there is nothing to wait for: the words that they take, or
+ * 0 when it is something else. */
+ALWAYS uint32_t play_shared(abench__lane *lane, const uint64_t *words, uint32_t touch)
+{
+    const uint32_t shape = (uint32_t)(words[0] >> SHAPE_SHIFT);
+
+    if (shape == (SHAPE(ABENCH_OP_FREE) | SHAPE_SHARED))
+        return free_shared(lane, words[0], touch);
+    if (shape == (SHAPE(ABENCH_OP_MALLOC) | SHAPE_SHARED | SHAPE_EXTENDED))
+        return malloc_shared(lane, words, touch);
+    return 0;
 }
 
 /* Any operation; returns the words that it takes. */
@@ -166,32 +263,38 @@ static __attribute__((noinline)) uint32_t play_rare(abench__lane *lane, const ui
                                                     uint32_t touch)
 {
     abench__op op;
-    const uint32_t count = abench__word_unpack(words, &op);
+    uint32_t count = play_shared(lane, words, touch);
 
+    if (count != 0)
+        return count;
+    count = abench__word_unpack(words, &op);
     lane->at = words;
     switch (op.kind) {
     case ABENCH_OP_MALLOC:
     case ABENCH_OP_CALLOC:
     case ABENCH_OP_ALIGNED_ALLOC:
     case ABENCH_OP_REALLOC:
-        allocate(lane, &op, touch);
+        allocate(lane, &op, touch, NULL);
         return count;
     case ABENCH_OP_FREE:
     case ABENCH_OP_FREE_SIZED:
     case ABENCH_OP_TOUCH:
-        release(lane, &op, touch);
+        release(lane, &op, touch, NULL);
         return count;
-    case ABENCH_OP_BARRIER:
-        abench__wait_barrier(lane);
-        break;
-    case ABENCH_OP_PAUSE:
-        pause_for(lane, op.size);
-        break;
-    default: /* a phase's edge is a slice's edge: the lanes stood there already */
-        break;
+    default:
+        abench__lane_meet(lane, &op);
+        return count;
     }
-    lane->executed[op.kind]++;
-    return count;
+}
+
+void abench__lane_call(abench__lane *lane, const abench__op *op, abench__moments *moments)
+{
+    const uint32_t touch = lane->play->tape->summary.touch;
+
+    if (op->kind <= ABENCH_OP_REALLOC)
+        allocate(lane, op, touch, moments);
+    else
+        release(lane, op, touch, moments);
 }
 
 /* ---- the loop -------------------------------------------------------------------------------- */
@@ -255,7 +358,7 @@ ALWAYS void play_touching(abench__lane *lane, const uint64_t *end, uint32_t touc
         play_words(lane, end, touch, 1);
 }
 
-static void play_until(abench__lane *lane, const uint64_t *end)
+static void play_plainly(abench__lane *lane, const uint64_t *end)
 {
     switch (lane->play->tape->summary.touch) {
     case ABENCH_TOUCH_NOTHING:
@@ -273,6 +376,25 @@ static void play_until(abench__lane *lane, const uint64_t *end)
     }
 }
 
+static int given_up(const abench__lane *lane)
+{
+    return atomic_load_explicit(&lane->play->abort, memory_order_relaxed) != 0;
+}
+
+static void play_until(abench__lane *lane, const uint64_t *end)
+{
+    if (lane->play->check != NULL)
+        abench__check_until(lane, end);
+    else if (!abench__latency_is_on(lane->play))
+        play_plainly(lane, end);
+    else
+        while (lane->at < end && !given_up(lane)) {
+            play_plainly(lane, abench__latency_stop(lane, end));
+            if (lane->at < end && !given_up(lane))
+                abench__latency_operation(lane);
+        }
+}
+
 static uint64_t thread_cpu_ns(void)
 {
     struct timespec now;
@@ -281,27 +403,33 @@ static uint64_t thread_cpu_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-void abench__lane_slice(abench__lane *lane)
+static const uint64_t *cut_end(const abench__lane *lane, uint64_t cut)
+{
+    const abench__play *play = lane->play;
+
+    return lane->words + play->chunk.cut_ends[cut * play->lanes_count + lane->index];
+}
+
+void abench__lane_stretch(abench__lane *lane)
 {
     abench__play *play = lane->play;
-    const uint64_t *words = abench__lane_data(play->tape, lane->index);
     const uint64_t idle = lane->wait_ns + lane->pause_ns;
     const uint64_t cpu = thread_cpu_ns();
 
-    lane->slice_begin_ns = abench_clock_ns();
+    lane->stretch_begin_ns = abench_clock_ns();
     if (play->skew_cuts == 0) {
-        play_until(lane, words + abench__cut_end(play->tape, play->last_cut - 1, lane->index));
+        play_until(lane, cut_end(lane, play->last_cut - 1));
     } else {
         for (uint64_t cut = play->first_cut; cut < play->last_cut; cut++) {
             atomic_store_explicit(&lane->cut, cut, memory_order_relaxed);
             abench__wait_skew(lane, cut);
             if (atomic_load_explicit(&play->abort, memory_order_relaxed))
                 break;
-            play_until(lane, words + abench__cut_end(play->tape, cut, lane->index));
+            play_until(lane, cut_end(lane, cut));
         }
         atomic_store_explicit(&lane->cut, UINT64_MAX / 2, memory_order_relaxed);
     }
-    lane->slice_end_ns = abench_clock_ns();
-    lane->slice_cpu_ns = thread_cpu_ns() - cpu;
-    lane->slice_idle_ns = lane->wait_ns + lane->pause_ns - idle;
+    lane->stretch_end_ns = abench_clock_ns();
+    lane->stretch_cpu_ns = thread_cpu_ns() - cpu;
+    lane->stretch_idle_ns = lane->wait_ns + lane->pause_ns - idle;
 }

@@ -7,7 +7,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "tape/source.h"
 #include "tape/tape.h"
+#include "tape/word.h"
 
 /* What a lane waits for; the watchdog names it. */
 enum { WAIT_NOTHING, WAIT_FREED, WAIT_ALLOCATED, WAIT_BARRIER, WAIT_SKEW, WAIT_PAUSE };
@@ -16,7 +18,11 @@ typedef struct abench__lane {
     struct abench__play *play;
     void **slots;             /* local: a plain word each */
     _Atomic uint64_t *shared; /* of the tape: generation << 48 | pointer */
+    const uint64_t *words;    /* of the chunk; cut ends count from here */
+    const uint64_t *start;    /* of the chunk's first word */
     const uint64_t *at;       /* the next word */
+    uint64_t digest;          /* of the words executed in the chunks before */
+    uint64_t words_executed;  /* in the chunks before */
     uint64_t executed[ABENCH_OP_KINDS];
     uint64_t bytes;
     uint64_t failed;
@@ -24,10 +30,12 @@ typedef struct abench__lane {
     uint64_t waits;
     uint64_t wait_ns;
     uint64_t pause_ns;
-    uint64_t slice_begin_ns; /* of the slice that was played last */
-    uint64_t slice_end_ns;
-    uint64_t slice_cpu_ns;
-    uint64_t slice_idle_ns; /* waits and pauses in it */
+    uint64_t pace_ns;          /* when its last pace was due; 0: there was none */
+    uint64_t late_ns;          /* the latest that it came to one */
+    uint64_t stretch_begin_ns; /* of the stretch that was played last */
+    uint64_t stretch_end_ns;
+    uint64_t stretch_cpu_ns;
+    uint64_t stretch_idle_ns; /* waits and pauses in it */
     uint32_t index;
     _Atomic uint32_t waits_for; /* WAIT_... */
     _Atomic uint64_t waits_at;  /* index of the word */
@@ -38,10 +46,15 @@ typedef struct abench__lane {
 
 /* What the lanes share. */
 typedef struct abench__play {
-    const abench_tape *tape;
+    const abench_tape *tape; /* its lanes, slots and touch; the rest is the reader's */
+    abench__reader *reader;
+    abench__chunk chunk;
+    uint64_t begin_ns; /* of the first stretch: paces count from here */
     abench_allocator allocator;
     abench_player_options options;
-    uint64_t skew_cuts; /* 0: none */
+    struct abench__check *check;          /* of a checked play; else NULL */
+    struct abench__play_latency *latency; /* of one that times operations; else NULL */
+    uint64_t skew_cuts;                   /* 0: none */
     uint64_t watchdog_ns;
     uint32_t lanes_count;
     _Atomic uint32_t abort; /* 0, or 1: give up; the error says why */
@@ -59,11 +72,25 @@ typedef struct abench__play {
     uint64_t gate_generation;
     uint32_t gate_arrived;
     uint32_t gate_finish;
-    uint64_t first_cut; /* the slice to play: cuts first_cut ... last_cut - 1 */
+    uint64_t first_cut; /* the stretch to play: cuts first_cut ... last_cut - 1 of the chunk */
     uint64_t last_cut;
 } abench__play;
 
-/* Plays the current slice's words of this lane and takes its times. */
-void abench__lane_slice(abench__lane *lane);
+/* An operation that is no call of the allocator: the lane waits at a barrier, sleeps, or goes
+ * on. */
+void abench__lane_meet(abench__lane *lane, const abench__op *op);
+
+/* When a call of the allocator begun and ended, and when its block was touched. */
+typedef struct abench__moments {
+    uint64_t begun_ns; /* 0: the play was given up before it */
+    uint64_t ended_ns;
+    uint64_t touched_ns;
+} abench__moments;
+
+/* Does what an allocation or a free is made of, and says when. Waiting for a slot is not in it. */
+void abench__lane_call(abench__lane *lane, const abench__op *op, abench__moments *moments);
+
+/* Plays the current stretch's words of this lane and takes its times. */
+void abench__lane_stretch(abench__lane *lane);
 
 #endif

@@ -11,12 +11,14 @@
 #include "base/hash.h"
 #include "base/options.h"
 #include "base/text.h"
+#include "tape/check.h"
 #include "tape/lane.h"
+#include "tape/latency.h"
 #include "tape/wait.h"
 #include "tape/word.h"
 
-#define PLAYER_OPTIONS_FIRST_RELEASE 64u
-#define RECEIPT_FIRST_RELEASE        280u
+#define PLAYER_OPTIONS_FIRST_RELEASE 96u
+#define RECEIPT_FIRST_RELEASE        304u
 #define ALLOCATOR_FIRST_RELEASE      64u
 #define WATCHDOG_PRESET_MS           60000u
 #define NS_PER_MS                    ((uint64_t)1000000)
@@ -68,7 +70,7 @@ static abench__play *play_create(const abench_tape *tape, const abench_memory_ho
         abench__lane *lane = &play->lanes[index];
         lane->play = play;
         lane->index = index;
-        lane->at = abench__lane_data(tape, index);
+        lane->digest = index;
         lane->shared = shared;
         lane->slots = abench__arena_take(&arena, (uint64_t)s->local_slots * sizeof(void *));
     }
@@ -88,6 +90,9 @@ static void play_destroy(abench__play *play, const abench_memory_hooks *hooks)
     pthread_cond_destroy(&play->gate_open);
     pthread_mutex_destroy(&play->gate_mutex);
     pthread_mutex_destroy(&play->error_mutex);
+    abench__reader_destroy(play->reader);
+    abench__check_destroy(play->check, hooks);
+    abench__latency_destroy(play->latency, hooks);
     abench__unmap(hooks, play, play_bytes(&play->tape->summary));
 }
 
@@ -111,7 +116,7 @@ static void *lane_main(void *argument)
         pthread_mutex_unlock(&play->gate_mutex);
         if (finish)
             return NULL;
-        abench__lane_slice(lane);
+        abench__lane_stretch(lane);
     }
 }
 
@@ -194,42 +199,95 @@ abench_status abench_mark_usable(const abench_mark *mark, uint64_t *bytes)
     return ABENCH_OK;
 }
 
-static abench_status call_mark(abench__play *play, uint32_t phase, int begin)
+/* begin: nothing was played yet; else the chunk's phase has ended. */
+static abench_status call_mark(abench__play *play, int begin)
 {
-    const abench_phase *info = &play->tape->phases[phase].info;
-    abench_mark mark = {.struct_size = sizeof mark, .phase = phase, .player = play};
+    const abench__chunk *chunk = &play->chunk;
+    abench_mark mark = {.struct_size = sizeof mark, .phase = chunk->phase, .player = play};
 
     if (play->options.mark == NULL)
         return ABENCH_OK;
     mark.begin = (uint32_t)begin;
-    mark.end = !begin && phase + 1 == play->tape->summary.phases;
-    mark.live_bytes = begin ? 0 : info->live_bytes_end;
-    mark.live_blocks = begin ? 0 : info->live_blocks_end;
+    if (!begin) {
+        mark.end = chunk->ends_tape;
+        mark.info = chunk->info;
+        mark.live_bytes = chunk->info->live_bytes_end;
+        mark.live_blocks = chunk->info->live_blocks_end;
+    }
     return play->options.mark(&mark, play->options.user) == 0 ? ABENCH_OK : ABENCH_ERROR_STOPPED;
 }
 
-/* Plays cuts first ... last - 1 on all lanes and adds up what they took. */
-static void play_slice(abench__play *play, uint64_t first, uint64_t last, abench_slice *slice)
+/* The digest of what each lane has executed of the chunk. A stream's reader digests its own words,
+ * behind their chunk, when every lane has executed all of them. */
+static void fold_executed(abench__play *play)
+{
+    for (uint32_t index = 0; index < play->lanes_count; index++) {
+        abench__lane *lane = &play->lanes[index];
+        const uint64_t count = (uint64_t)(lane->at - lane->start);
+        if (play->tape->streamed)
+            lane->digest = abench__reader_lane_digest(play->reader, index, &lane->words_executed);
+        lane->digest = abench__fold_words(lane->digest, lane->start, count);
+        lane->words_executed += count;
+        lane->start = lane->at;
+    }
+}
+
+/* Gets the next chunk. Not timed. */
+static abench_status next_chunk(abench__play *play, abench_error *error)
+{
+    abench_status status;
+
+    if (!play->tape->streamed)
+        fold_executed(play);
+    status = abench__reader_next(play->reader, &play->chunk, error);
+    for (uint32_t index = 0; index < play->lanes_count; index++) {
+        abench__lane *lane = &play->lanes[index];
+        if (status == ABENCH_OK) {
+            lane->words = play->chunk.words[index];
+            lane->at = play->chunk.starts[index];
+        }
+        lane->start = lane->at;
+    }
+    play->last_cut = 0;
+    return status;
+}
+
+/* 1 when every lane has executed the chunk to its last word. */
+static int chunk_is_done(const abench__play *play)
+{
+    const uint32_t lanes = play->lanes_count;
+
+    for (uint32_t index = 0; index < lanes && play->chunk.cuts > 0; index++)
+        if (play->lanes[index].at !=
+            play->lanes[index].words + play->chunk.cut_ends[(play->chunk.cuts - 1) * lanes + index])
+            return 0;
+    return 1;
+}
+
+/* Plays the next cuts of the chunk on all lanes and adds up what they took. */
+static void play_stretch(abench__play *play, uint64_t cuts, abench_slice *slice)
 {
     const uint32_t lanes = play->lanes_count;
     uint64_t begin = UINT64_MAX, end = 0;
 
-    play->first_cut = first;
-    play->last_cut = last;
+    play->first_cut = play->last_cut;
+    play->last_cut += cuts;
     for (uint32_t index = 0; index < lanes; index++)
-        atomic_store(&play->lanes[index].cut, first);
+        atomic_store(&play->lanes[index].cut, play->first_cut);
+    if (play->begin_ns == 0)
+        play->begin_ns = abench_clock_ns();
     gate_pass(play, 0);
-    abench__lane_slice(&play->lanes[0]);
+    abench__lane_stretch(&play->lanes[0]);
     gate_wait(play, lanes - 1);
     for (uint32_t index = 0; index < lanes; index++) {
         const abench__lane *lane = &play->lanes[index];
-        begin = lane->slice_begin_ns < begin ? lane->slice_begin_ns : begin;
-        end = lane->slice_end_ns > end ? lane->slice_end_ns : end;
-        slice->cpu_ns += lane->slice_cpu_ns;
-        slice->wait_ns += lane->slice_idle_ns;
-        slice->busy_ns += lane->slice_end_ns - lane->slice_begin_ns - lane->slice_idle_ns;
+        begin = lane->stretch_begin_ns < begin ? lane->stretch_begin_ns : begin;
+        end = lane->stretch_end_ns > end ? lane->stretch_end_ns : end;
+        slice->cpu_ns += lane->stretch_cpu_ns;
+        slice->wait_ns += lane->stretch_idle_ns;
+        slice->busy_ns += lane->stretch_end_ns - lane->stretch_begin_ns - lane->stretch_idle_ns;
     }
-    slice->wall_ns = end - begin;
+    slice->wall_ns += end - begin;
 }
 
 static uint64_t executed_by_all(const abench__play *play)
@@ -242,53 +300,84 @@ static uint64_t executed_by_all(const abench__play *play)
     return sum;
 }
 
-static abench_status play_phase(abench__play *play, uint32_t phase, uint32_t *slice_index)
+/* Cuts that a slice is made of. */
+static uint64_t cuts_of_slice(const abench__play *play)
 {
-    const abench__tape_phase *p = &play->tape->phases[phase];
     const uint64_t asked = play->options.slice_operations;
-    const uint64_t end = p->first_cut + p->cuts;
-    uint64_t step = asked / ABENCH_TAPE_CUT + (asked % ABENCH_TAPE_CUT != 0);
 
-    step = step == 0 || step > p->cuts ? p->cuts : step;
-    for (uint64_t cut = p->first_cut; cut < end;) {
-        const uint64_t last = end - cut > step ? cut + step : end;
-        const uint64_t before = executed_by_all(play);
-        abench_slice slice = {.struct_size = sizeof slice, .phase = phase};
-        abench_status status = ABENCH_OK;
+    return asked == 0 ? UINT64_MAX : asked / ABENCH_TAPE_CUT + (asked % ABENCH_TAPE_CUT != 0);
+}
 
-        slice.index = (*slice_index)++;
-        play_slice(play, cut, last, &slice);
+/* Plays one slice: up to the cuts that it is made of, or to the phase's end, over as many chunks as
+ * that takes. The chunk behind it is looked at here, so that the last slice of a phase knows that
+ * it is. */
+static abench_status play_slice(abench__play *play, abench_slice *slice, abench_error *error)
+{
+    const abench__chunk *chunk = &play->chunk;
+    const uint64_t before = executed_by_all(play);
+    uint64_t left = cuts_of_slice(play);
+
+    slice->phase = chunk->phase;
+    for (;;) {
+        const uint64_t cuts = chunk->cuts - play->last_cut;
+        const uint64_t now = cuts < left ? cuts : left;
+        if (now > 0)
+            play_stretch(play, now, slice);
+        left -= now;
         if (atomic_load(&play->abort))
             return play->error.status;
-        slice.operations = executed_by_all(play) - before;
-        slice.last = last == end && phase + 1 == play->tape->summary.phases;
-        if (last == end)
-            status = call_mark(play, phase, 0);
+        if (play->last_cut == chunk->cuts && !chunk_is_done(play))
+            return abench__fail(error, ABENCH_ERROR_RECEIPT, "a lane left words out");
+        if (play->last_cut == chunk->cuts && !chunk->ends_phase) {
+            const abench_status status = next_chunk(play, error);
+            if (status != ABENCH_OK)
+                return status;
+        }
+        if (left == 0 || (play->last_cut == chunk->cuts && chunk->ends_phase))
+            break;
+    }
+    slice->operations = executed_by_all(play) - before;
+    return ABENCH_OK;
+}
+
+static abench_status play_slices(abench__play *play, abench_error *error)
+{
+    const abench__chunk *chunk = &play->chunk;
+    abench_status status = ABENCH_OK;
+
+    for (uint32_t index = 0; status == ABENCH_OK; index++) {
+        abench_slice slice = {.struct_size = sizeof slice, .index = index};
+        int ends_phase;
+        status = play_slice(play, &slice, error);
+        ends_phase = play->last_cut == chunk->cuts && chunk->ends_phase;
+        slice.last = ends_phase && chunk->ends_tape;
+        if (status == ABENCH_OK && ends_phase)
+            status = call_mark(play, 0);
         if (status == ABENCH_OK && play->options.slice != NULL &&
             play->options.slice(&slice, play->options.user) != 0)
             status = ABENCH_ERROR_STOPPED;
-        if (status != ABENCH_OK)
-            return status;
-        cut = last;
+        if (status != ABENCH_OK || slice.last)
+            break;
+        if (ends_phase)
+            status = next_chunk(play, error);
     }
-    return ABENCH_OK;
+    return status;
 }
 
 /* ---- the receipt ----------------------------------------------------------------------------- */
 
-static void fill_receipt(const abench__play *play, abench_receipt *r)
+static void fill_receipt(abench__play *play, abench_receipt *r)
 {
-    const abench_tape *tape = play->tape;
-    const abench_tape_summary *s = &tape->summary;
+    const abench_tape_summary *s = abench__reader_summary(play->reader);
 
-    r->checksum_planned = tape->checksum;
+    fold_executed(play);
+    r->checksum_planned = abench__reader_checksum(play->reader);
     r->live_bytes_end = s->live_bytes_end;
     r->work_digest = abench__digest_begin(s->lanes);
     for (uint32_t kind = 0; kind < ABENCH_OP_KINDS; kind++)
         r->planned[kind] = s->by_kind[kind];
     for (uint32_t index = 0; index < s->lanes; index++) {
         const abench__lane *lane = &play->lanes[index];
-        const uint64_t words = (uint64_t)(lane->at - abench__lane_data(tape, index));
         for (uint32_t kind = 0; kind < ABENCH_OP_KINDS; kind++)
             r->executed[kind] += lane->executed[kind];
         for (uint32_t slot = 0; slot < s->local_slots; slot++)
@@ -299,10 +388,14 @@ static void fill_receipt(const abench__play *play, abench_receipt *r)
         r->waits += lane->waits;
         r->wait_ns += lane->wait_ns;
         r->pause_ns += lane->pause_ns;
-        r->work_digest = abench__fold(r->work_digest, abench__lane_digest(tape, index, words));
+        r->late_ns = lane->late_ns > r->late_ns ? lane->late_ns : r->late_ns;
+        r->work_digest =
+            abench__fold(r->work_digest, abench__fold(lane->digest, lane->words_executed));
     }
     for (uint32_t slot = 0; slot < s->shared_slots; slot++)
         r->live_blocks_end += atomic_load(&play->lanes[0].shared[slot]) >> 48 & 1;
+    if (play->check != NULL)
+        abench__check_receipt(play->check, s->lanes, r);
 }
 
 static abench_status check_receipt(const abench__play *play, const abench_receipt *r,
@@ -316,7 +409,7 @@ static abench_status check_receipt(const abench__play *play, const abench_receip
     if (r->failed != 0)
         return abench__fail(error, ABENCH_ERROR_RECEIPT, "%llu allocations failed",
                             (unsigned long long)r->failed);
-    if (r->work_digest != play->tape->digest)
+    if (r->work_digest != abench__reader_digest(play->reader))
         return abench__fail(error, ABENCH_ERROR_RECEIPT, "other words were executed than planned");
     if (!(play->allocator.flags & ABENCH_ALLOCATOR_OVERLAPS) && r->checksum != r->checksum_planned)
         return abench__fail(error, ABENCH_ERROR_RECEIPT,
@@ -354,7 +447,7 @@ static abench_status read_arguments(const abench_allocator *allocator,
 
     abench_player_options_init(o);
     status = abench__options_read(o, sizeof *o, options, PLAYER_OPTIONS_FIRST_RELEASE);
-    if (status == ABENCH_OK && o->flags != 0)
+    if (status == ABENCH_OK && (o->flags & ~ABENCH_PLAY_CHECK) != 0)
         status = ABENCH_ERROR_ARGUMENT;
     if (status != ABENCH_OK)
         return status;
@@ -370,15 +463,16 @@ static abench_status read_arguments(const abench_allocator *allocator,
 
 static abench_status play_all(abench__play *play, abench_error *error)
 {
-    uint32_t slice_index = 0;
     abench_status status = start_threads(play, error);
 
     if (status == ABENCH_OK) {
         gate_wait(play, play->lanes_count - 1);
-        status = call_mark(play, 0, 1);
+        status = next_chunk(play, error);
     }
-    for (uint32_t phase = 0; phase < play->tape->summary.phases && status == ABENCH_OK; phase++)
-        status = play_phase(play, phase, &slice_index);
+    if (status == ABENCH_OK)
+        status = call_mark(play, 1);
+    if (status == ABENCH_OK)
+        status = play_slices(play, error);
     if (play->error.status != ABENCH_OK && error != NULL)
         *error = play->error;
     else if (status == ABENCH_ERROR_STOPPED)
@@ -404,6 +498,15 @@ abench_status abench_play(const abench_tape *tape, const abench_allocator *alloc
     play = play_create(tape, &hooks);
     if (play == NULL)
         return abench__fail(error, ABENCH_ERROR_MEMORY, "no memory for the lanes and slots");
+    status = abench__reader_create(tape, &hooks, 0, &play->reader, error);
+    if (status == ABENCH_OK && o.flags & ABENCH_PLAY_CHECK)
+        status = abench__check_create(&tape->summary, &hooks, &play->check, error);
+    if (status == ABENCH_OK && o.latency != NULL)
+        status = abench__latency_create(&o, tape->summary.lanes, &hooks, &play->latency, error);
+    if (status != ABENCH_OK) {
+        play_destroy(play, &hooks);
+        return status;
+    }
     play->allocator = a;
     play->options = o;
     play->skew_cuts =
@@ -414,10 +517,16 @@ abench_status abench_play(const abench_tape *tape, const abench_allocator *alloc
 
     abench_receipt_init(&r);
     status = play_all(play, error);
+    if (play->check != NULL && status == ABENCH_OK)
+        abench__check_rest(play);
     fill_receipt(play, &r);
     join_threads(play);
+    if (play->latency != NULL)
+        abench__latency_merge(play->latency, play->lanes_count, o.latency);
     if (status != ABENCH_ERROR_UNSUPPORTED) /* of addresses that did not fit into a slot */
         free_rest(play);
+    if (play->check != NULL)
+        status = abench__check_verdict(play, status, &r, error);
     if (status == ABENCH_OK)
         status = check_receipt(play, &r, error);
     if (receipt != NULL) {

@@ -7,12 +7,7 @@
 #include "base/hash.h"
 #include "base/options.h"
 
-#define SUMMARY_FIRST_RELEASE 216u
-#define PHASE_FIRST_RELEASE   64u
-#define VECTOR_FIRST_BYTES    65536u
-
-_Static_assert(sizeof(abench_tape_summary) == SUMMARY_FIRST_RELEASE, "first release");
-_Static_assert(sizeof(abench_phase) == PHASE_FIRST_RELEASE, "first release");
+#define VECTOR_FIRST_BYTES 65536u
 
 void *abench__vector_push(abench__vector *vector, const abench_memory_hooks *hooks,
                           uint32_t item_bytes)
@@ -37,6 +32,22 @@ void abench__vector_release(abench__vector *vector, const abench_memory_hooks *h
     memset(vector, 0, sizeof *vector);
 }
 
+abench_status abench__tape_create(const abench_memory_hooks *hooks, uint32_t lanes,
+                                  abench_tape **out)
+{
+    const uint64_t bytes = sizeof(abench_tape) + lanes * sizeof(abench__lane_words);
+    abench_tape *tape = abench__map(hooks, bytes, 1);
+
+    *out = tape;
+    if (tape == NULL)
+        return ABENCH_ERROR_MEMORY;
+    tape->hooks = *hooks;
+    tape->bytes = bytes;
+    abench_tape_summary_init(&tape->summary);
+    tape->summary.lanes = lanes;
+    return ABENCH_OK;
+}
+
 void abench_tape_destroy(abench_tape *tape)
 {
     abench_memory_hooks hooks;
@@ -44,20 +55,12 @@ void abench_tape_destroy(abench_tape *tape)
     if (tape == NULL)
         return;
     hooks = tape->hooks;
+    if (tape->streamed && tape->generator.release != NULL)
+        tape->generator.release(tape->generator.context);
     for (uint32_t lane = 0; lane < tape->summary.lanes; lane++)
         abench__vector_release(&tape->lanes[lane].words, &hooks, sizeof(uint64_t));
     abench__vector_release(&tape->cuts, &hooks, sizeof(uint32_t));
     abench__unmap(&hooks, tape, tape->bytes);
-}
-
-uint64_t abench__lane_digest(const abench_tape *tape, uint32_t lane, uint64_t count)
-{
-    const uint64_t *words = abench__lane_data(tape, lane);
-    uint64_t digest = lane;
-
-    for (uint64_t at = 0; at < count; at++)
-        digest = abench__fold(digest, words[at]);
-    return abench__fold(digest, count);
 }
 
 uint64_t abench__digest_begin(uint32_t lanes)
@@ -65,22 +68,9 @@ uint64_t abench__digest_begin(uint32_t lanes)
     return abench__fold(ABENCH_TAPE_VERSION, lanes);
 }
 
-uint64_t abench_tape_digest(const abench_tape *tape)
+int32_t abench_tape_is_streamed(const abench_tape *tape)
 {
-    return tape->digest;
-}
-
-abench_status abench_tape_get_summary(const abench_tape *tape, abench_tape_summary *summary)
-{
-    return abench__options_write(summary, &tape->summary, sizeof tape->summary,
-                                 SUMMARY_FIRST_RELEASE);
-}
-
-abench_status abench_tape_phase_at(const abench_tape *tape, uint32_t index, abench_phase *out)
-{
-    if (index >= tape->summary.phases)
-        return ABENCH_ERROR_NOT_FOUND;
-    return abench__options_write(out, &tape->phases[index].info, sizeof *out, PHASE_FIRST_RELEASE);
+    return (int32_t)tape->streamed;
 }
 
 static const char *const op_names[ABENCH_OP_KINDS] = {

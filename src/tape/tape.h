@@ -6,6 +6,8 @@
 
 #include <allocbench/tape.h>
 
+#include "tape/source.h"
+
 /* Memory that grows by doubling; not touched before it is used. */
 typedef struct abench__vector {
     void *data;
@@ -28,7 +30,11 @@ typedef struct abench__tape_phase {
 struct abench_tape {
     abench_memory_hooks hooks;
     uint64_t bytes; /* of this mapping */
-    abench_tape_summary summary;
+    uint32_t streamed;
+    uint32_t reserved;
+    abench_tape_options options; /* streamed: what a builder is made with */
+    abench__generator generator; /* streamed */
+    abench_tape_summary summary; /* streamed: lanes, slots and touch alone */
     uint64_t digest;
     uint64_t checksum;   /* what a faultless play reads back */
     abench__vector cuts; /* of uint32_t: cut c ends in lane l before word cuts[c * lanes + l] */
@@ -43,6 +49,7 @@ void *abench__vector_push(abench__vector *vector, const abench_memory_hooks *hoo
 void abench__vector_release(abench__vector *vector, const abench_memory_hooks *hooks,
                             uint32_t item_bytes);
 
+/* Of a tape in memory. */
 static inline const uint64_t *abench__lane_data(const abench_tape *tape, uint32_t lane)
 {
     return tape->lanes[lane].words.data;
@@ -56,8 +63,9 @@ static inline uint64_t abench__cut_end(const abench_tape *tape, uint64_t cut, ui
     return cut + 1 == 0 ? 0 : ends[cut * tape->summary.lanes + lane];
 }
 
-/* The digest of the first count words of a lane. */
-uint64_t abench__lane_digest(const abench_tape *tape, uint32_t lane, uint64_t count);
+/* A tape of no operations. hooks: as abench__hooks_copy made them; copied. */
+abench_status abench__tape_create(const abench_memory_hooks *hooks, uint32_t lanes,
+                                  abench_tape **out);
 
 /* What a tape's digest begins with; the lanes' digests are folded into it in order. */
 uint64_t abench__digest_begin(uint32_t lanes);

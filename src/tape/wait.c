@@ -43,7 +43,7 @@ static void describe_lane(abench__text *text, const abench__play *play, uint32_t
     abench__text_printf(text, "; lane %u %s", index, what[waits_for]);
     if (waits_for == WAIT_NOTHING || waits_for == WAIT_PAUSE)
         return;
-    abench__word_unpack(abench__lane_data(play->tape, index) + atomic_load(&lane->waits_at), &op);
+    abench__word_unpack(lane->words + atomic_load(&lane->waits_at), &op);
     abench__text_printf(text, " (word %llu: %s", (unsigned long long)atomic_load(&lane->waits_at),
                         abench_op_name(op.kind));
     if (op.shared)
@@ -86,8 +86,7 @@ static void wait_begin(abench__lane *lane, wait_state *wait, uint32_t what)
     wait->begun_ns = wait->moved_ns = abench_clock_ns();
     wait->rounds = 0;
     lane->waits++;
-    atomic_store_explicit(&lane->waits_at,
-                          (uint64_t)(lane->at - abench__lane_data(lane->play->tape, lane->index)),
+    atomic_store_explicit(&lane->waits_at, (uint64_t)(lane->at - lane->words),
                           memory_order_relaxed);
     atomic_store_explicit(&lane->waits_for, what, memory_order_relaxed);
 }

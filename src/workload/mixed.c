@@ -1,26 +1,34 @@
 /*
  * mixed.c - a steady mixture of small, medium and large blocks, each lane for itself.
  */
-#include "base/arena.h"
 #include "workload/workload.h"
 
 static const abench__parameter parameters[] = {
-    {"lanes", "1", "threads", PARAMETER_INTEGER, 1, ABENCH_LANES_MAX},
-    {"slots", "4096", "live blocks a lane", PARAMETER_INTEGER, 1, 1u << 24},
+    {"lanes", "1", "threads", PARAMETER_INTEGER, 1, ABENCH_LANES_MAX, NULL, 0},
+    {"slots", "4096", "live blocks a lane", PARAMETER_INTEGER, 1, 1u << 24, NULL, 0},
     {"steps", "2000000", "times that a lane frees a random block and allocates another",
-     PARAMETER_INTEGER, 1, 1u << 30},
+     PARAMETER_INTEGER, 1, 1u << 30, "500000", 1},
     {"sizes", "mix:70%1-256,20%257-4096,10%4097-65536", "distribution of the sizes",
-     PARAMETER_SIZES, 0, 0},
+     PARAMETER_SIZES, 0, 0, NULL, 0},
     {"touch", "pages", "what is written of a block: nothing, first, pages, all", PARAMETER_TOUCH, 0,
-     0},
+     0, NULL, 0},
     {0},
 };
 
-/* Three phases, fill, drain and the steps. */
+/* Three phases; fill and drain; a free and a malloc a step. */
 static uint64_t operations(const abench_workload *w)
 {
-    return 3 + 2 * abench__workload_value(w, "slots")->number +
-           2 * abench__workload_value(w, "steps")->number;
+    return abench__saturating_multiply(abench__workload_number(w, "lanes"),
+                                       3 + 2 * abench__workload_number(w, "slots") +
+                                           2 * abench__workload_number(w, "steps"));
+}
+
+/* All slots hold a block. */
+static uint64_t live_bytes(const abench_workload *w)
+{
+    return abench__blocks_bytes(abench__workload_value(w, "sizes")->sizes,
+                                abench__workload_number(w, "lanes") *
+                                    abench__workload_number(w, "slots"));
 }
 
 static void shape(const abench_workload *w, abench_tape_options *options)
@@ -30,53 +38,78 @@ static void shape(const abench_workload *w, abench_tape_options *options)
     options->touch = (uint32_t)abench__workload_value(w, "touch")->number;
 }
 
+enum { BEGIN_FILL, FILL, BEGIN_STEPS, STEPS, BEGIN_DRAIN, DRAIN };
+
 typedef struct streams {
     abench_random sizes;
     abench_random slots;
 } streams;
 
-static void generate_all(const abench_workload *w, abench_tape_builder *builder, streams *random)
-{
-    const abench_distribution *sizes = abench__workload_value(w, "sizes")->sizes;
-    const uint32_t lanes = (uint32_t)abench__workload_value(w, "lanes")->number;
-    const uint32_t slots = (uint32_t)abench__workload_value(w, "slots")->number;
-    const uint64_t steps = abench__workload_value(w, "steps")->number;
+typedef struct state {
+    const abench_distribution *sizes;
+    uint64_t steps;
+    uint64_t done; /* slots filled or drained, or steps made */
+    uint32_t lanes;
+    uint32_t slots;
+    uint32_t stage;
+    uint32_t reserved;
+    streams random[]; /* a lane */
+} state;
 
-    abench_tape_builder_phase(builder, "fill", 0);
-    for (uint32_t slot = 0; slot < slots; slot++)
-        for (uint32_t lane = 0; lane < lanes; lane++)
-            abench_tape_builder_malloc(builder, lane, slot,
-                                       abench_distribution_draw(sizes, &random[lane].sizes));
-    abench_tape_builder_phase(builder, "steady", ABENCH_PHASE_TIMED);
-    for (uint64_t step = 0; step < steps; step++)
-        for (uint32_t lane = 0; lane < lanes; lane++) {
-            const uint32_t slot = (uint32_t)abench_random_below(&random[lane].slots, slots);
-            abench_tape_builder_free(builder, lane, slot);
-            if (abench_tape_builder_malloc(builder, lane, slot,
-                                           abench_distribution_draw(sizes, &random[lane].sizes)) !=
-                ABENCH_OK)
-                return; /* the builder keeps why */
-        }
-    abench_tape_builder_phase(builder, "drain", 0);
-    for (uint32_t slot = 0; slot < slots; slot++)
-        for (uint32_t lane = 0; lane < lanes; lane++)
-            abench_tape_builder_free(builder, lane, slot);
+static uint64_t state_bytes(const abench_workload *w)
+{
+    return sizeof(state) + abench__workload_number(w, "lanes") * sizeof(streams);
 }
 
-static abench_status generate(const abench_workload *w, abench_tape_builder *builder)
+static void begin(const abench_workload *w, void *memory)
 {
-    const uint32_t lanes = (uint32_t)abench__workload_value(w, "lanes")->number;
-    streams *random = abench__map(NULL, lanes * sizeof *random, 0);
+    state *s = memory;
 
-    if (random == NULL)
-        return ABENCH_ERROR_MEMORY;
-    for (uint32_t lane = 0; lane < lanes; lane++) {
-        abench_random_seed(&random[lane].sizes, w->seed, lane, ABENCH_PURPOSE_SIZE);
-        abench_random_seed(&random[lane].slots, w->seed, lane, ABENCH_PURPOSE_SLOT);
+    s->sizes = abench__workload_value(w, "sizes")->sizes;
+    s->steps = abench__workload_number(w, "steps");
+    s->lanes = (uint32_t)abench__workload_number(w, "lanes");
+    s->slots = (uint32_t)abench__workload_number(w, "slots");
+    for (uint32_t lane = 0; lane < s->lanes; lane++) {
+        abench_random_seed(&s->random[lane].sizes, w->seed, lane, ABENCH_PURPOSE_SIZE);
+        abench_random_seed(&s->random[lane].slots, w->seed, lane, ABENCH_PURPOSE_SLOT);
     }
-    generate_all(w, builder, random);
-    abench__unmap(NULL, random, lanes * sizeof *random);
-    return ABENCH_OK;
+}
+
+/* One slot of every lane, or one step. */
+static void fill_one(state *s, abench_tape_builder *builder)
+{
+    for (uint32_t lane = 0; lane < s->lanes; lane++) {
+        uint32_t slot = (uint32_t)s->done;
+        if (s->stage == STEPS)
+            slot = (uint32_t)abench_random_below(&s->random[lane].slots, s->slots);
+        if (s->stage != FILL)
+            abench_tape_builder_free(builder, lane, slot);
+        if (s->stage != DRAIN)
+            abench_tape_builder_malloc(builder, lane, slot,
+                                       abench_distribution_draw(s->sizes, &s->random[lane].sizes));
+    }
+}
+
+static int32_t fill(const abench_workload *w, void *memory, abench_tape_builder *builder)
+{
+    static const char *const names[] = {
+        [BEGIN_FILL] = "fill", [BEGIN_STEPS] = "steady", [BEGIN_DRAIN] = "drain"};
+    state *s = memory;
+    const uint64_t end = s->stage == STEPS ? s->steps : s->slots;
+
+    (void)w;
+    if (s->stage % 2 == 0) {
+        abench_tape_builder_phase(builder, names[s->stage],
+                                  s->stage == BEGIN_STEPS ? ABENCH_PHASE_TIMED : 0);
+        s->stage++;
+        s->done = 0;
+        return 0;
+    }
+    for (uint32_t batch = 0; batch < 8 && s->done < end; batch++, s->done++)
+        fill_one(s, builder);
+    if (s->done < end)
+        return 0;
+    return s->stage++ == DRAIN;
 }
 
 const abench__workload_kind abench__mixed = {
@@ -86,9 +119,12 @@ const abench__workload_kind abench__mixed = {
          "blocks among some large ones",
          "70 % of 1-256 bytes, 20 % up to 4 KiB, 10 % up to 64 KiB over 4096 slots a thread: the "
          "mixture of allocbench's own measurements of timers and noise",
-         "the steps, by slices; not fill and drain"},
+         "the steps, by slices; not fill and drain", "a byte of every page of each block"},
     .parameters = parameters,
     .operations = operations,
+    .live_bytes = live_bytes,
     .shape = shape,
-    .generate = generate,
+    .state_bytes = state_bytes,
+    .begin = begin,
+    .fill = fill,
 };

@@ -6,11 +6,14 @@
 #include "base/arena.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "shape/distribution.h"
+#include "tape/source.h"
 
 typedef struct parser {
     const char *spec;
     const char *at;
     abench_workload *workload;
+    uint32_t quick; /* 1: scale=quick */
     abench_error *error;
 } parser;
 
@@ -98,6 +101,28 @@ static abench_status read_integer(const parser *p, const abench__parameter *para
     return syntax(p, what);
 }
 
+/* 2500ms, 5s, 1m: the canonical text is in nanoseconds. */
+static abench_status read_duration(const parser *p, const abench__parameter *parameter,
+                                   abench__value *value)
+{
+    const char *at = value->text;
+    char what[160];
+    abench__text text;
+
+    if (abench__parse_duration(&at, &value->number) && *at == '\0' &&
+        value->number >= parameter->minimum && value->number <= parameter->maximum) {
+        abench__text_init(&text, value->text, sizeof value->text);
+        abench__text_put_u64(&text, value->number); /* 1s and 1000ms are the same work */
+        abench__text_printf(&text, "ns");
+        return ABENCH_OK;
+    }
+    abench__text_init(&text, what, sizeof what);
+    abench__text_printf(&text, "%s is a duration from %llu to %llu ns, for instance 20us, 5s or 2h",
+                        parameter->name, (unsigned long long)parameter->minimum,
+                        (unsigned long long)parameter->maximum);
+    return syntax(p, what);
+}
+
 static abench_status read_touch(const parser *p, abench__value *value)
 {
     for (uint32_t at = 0; at < sizeof touch_words / sizeof touch_words[0]; at++) {
@@ -109,16 +134,55 @@ static abench_status read_touch(const parser *p, abench__value *value)
     return syntax(p, "touch is one of nothing, first, pages, all");
 }
 
-static abench_status read_sizes(const parser *p, abench__value *value)
+#define FILE_FAULT "histogram file '" /* how shape/histogram.c begins */
+
+/* What a parser of a value says is said of the place in the whole spec; what it says of a place in
+ * a file stays. */
+static abench_status told(const parser *p, abench_status status, const abench_error *inner)
 {
-    abench_error inner = ABENCH_ERROR_INIT;
-    const abench_status status = abench_distribution_parse(value->text, &value->sizes, &inner);
-    const uint32_t at = column(p) + (inner.column == 0 ? 0 : inner.column - 1);
+    const uint32_t at = column(p) + (inner->column == 0 ? 0 : inner->column - 1);
 
     if (status == ABENCH_OK)
         return ABENCH_OK;
-    return abench__fail_at(p->error, status, at, "workload '%.60s', column %u: %s", p->spec, at,
-                           inner.message);
+    if (inner->column == 0 || strncmp(inner->message, FILE_FAULT, strlen(FILE_FAULT)) != 0)
+        return abench__fail_at(p->error, status, at, "workload '%.60s', column %u: %s", p->spec, at,
+                               inner->message);
+    if (p->error != NULL)
+        *p->error = *inner;
+    return status;
+}
+
+/* Sizes from a file: the canonical text has its digest, so that the plan is that of the
+ * contents. */
+static abench_status add_digest(const parser *p, abench__value *value)
+{
+    const uint64_t digest = abench__distribution_digest(value->sizes);
+    const size_t length = strlen(value->text);
+    abench__text text;
+
+    if (digest == 0 || (length > 17 && value->text[length - 17] == '#'))
+        return ABENCH_OK;
+    abench__text_init(&text, value->text + length, (uint32_t)(sizeof value->text - length));
+    abench__text_printf(&text, "#%016llx", (unsigned long long)digest);
+    return text.truncated ? syntax(p, "the value is too long") : ABENCH_OK;
+}
+
+static abench_status read_shape(const parser *p, uint32_t type, abench__value *value)
+{
+    abench_error inner = ABENCH_ERROR_INIT;
+    abench_status status;
+
+    switch (type) {
+    case PARAMETER_LIFETIME:
+        return told(p, abench_lifetime_parse(value->text, &value->sizes, &value->unit, &inner),
+                    &inner);
+    case PARAMETER_PEAK:
+        return told(p, abench__peak_parse(value->text, &value->peak, &inner), &inner);
+    default:
+        break;
+    }
+    status = told(p, abench_distribution_parse(value->text, &value->sizes, &inner), &inner);
+    return status != ABENCH_OK ? status : add_digest(p, value);
 }
 
 /* Takes text (length bytes at p->at) as the value of parameter index. */
@@ -136,15 +200,16 @@ static abench_status set_value(const parser *p, uint32_t index, const char *text
     switch (parameter->type) {
     case PARAMETER_INTEGER:
         return read_integer(p, parameter, value);
+    case PARAMETER_DURATION:
+        return read_duration(p, parameter, value);
     case PARAMETER_TOUCH:
         return read_touch(p, value);
     default:
-        return read_sizes(p, value);
+        return read_shape(p, parameter->type, value);
     }
 }
 
-/* The length of the value at text: to the comma that a KEY= follows, or to the end. */
-static size_t value_length(const char *text)
+size_t abench__value_length(const char *text)
 {
     size_t end = 0;
 
@@ -160,25 +225,37 @@ static size_t value_length(const char *text)
     }
 }
 
+/* scale=full or scale=quick: which presets the rest has. */
+static abench_status set_scale(parser *p, const char *text, size_t length)
+{
+    p->quick = length == 5 && memcmp(text, "quick", 5) == 0;
+    return p->quick || (length == 4 && memcmp(text, "full", 4) == 0)
+               ? ABENCH_OK
+               : syntax(p, "scale is full or quick");
+}
+
 static abench_status parse_parameters(parser *p)
 {
     for (;;) {
         char name[32];
         const size_t length = strcspn(p->at, "=,");
         uint32_t index = 0;
+        int is_scale;
         size_t value;
         abench_status status;
 
         if (length == 0 || p->at[length] != '=')
             return syntax(p, "KEY=VALUE is wanted here");
         abench__copy(name, length < sizeof name ? (uint32_t)length + 1 : sizeof name, p->at);
-        status = find_parameter(p, name, &index);
+        is_scale = strcmp(name, "scale") == 0;
+        status = is_scale ? ABENCH_OK : find_parameter(p, name, &index);
         if (status != ABENCH_OK)
             return status;
         p->at += length + 1;
-        value = value_length(p->at);
-        status =
-            value == 0 ? syntax(p, "a value is wanted here") : set_value(p, index, p->at, value);
+        value = abench__value_length(p->at);
+        status = value == 0 ? syntax(p, "a value is wanted here")
+                 : is_scale ? set_scale(p, p->at, value)
+                            : set_value(p, index, p->at, value);
         if (status != ABENCH_OK)
             return status;
         p->at += value;
@@ -194,7 +271,8 @@ static abench_status fill_presets(parser *p, uint32_t lanes)
 
     for (uint32_t at = 0; parameters[at].name != NULL; at++) {
         char number[16];
-        const char *preset = parameters[at].preset;
+        const char *preset =
+            p->quick && parameters[at].quick != NULL ? parameters[at].quick : parameters[at].preset;
         abench_status status;
 
         if (p->workload->values[at].text[0] != '\0')
@@ -230,7 +308,7 @@ abench_status abench_workload_parse(const char *spec, uint64_t seed, uint32_t la
 {
     char name[32];
     const size_t length = spec == NULL ? 0 : strcspn(spec, ":");
-    parser p = {spec, spec, NULL, error};
+    parser p = {spec, spec, NULL, 0, error};
     abench_status status;
 
     *out = NULL;
@@ -282,38 +360,130 @@ uint64_t abench_workload_plan_digest(const abench_workload *workload)
 
 uint64_t abench_workload_operations(const abench_workload *workload)
 {
-    const uint64_t lanes = abench__workload_value(workload, "lanes")->number;
-    uint64_t operations;
+    return abench__saturating_add(workload->kind->operations(workload),
+                                  abench__workload_number(workload, "lanes"));
+}
 
-    if (__builtin_add_overflow(workload->kind->operations(workload), 1, &operations) ||
-        __builtin_mul_overflow(operations, lanes, &operations))
-        return UINT64_MAX;
-    return operations;
+uint64_t abench_workload_live_bytes(const abench_workload *workload)
+{
+    return workload->kind->live_bytes(workload);
+}
+
+int32_t abench_workload_pauses(const abench_workload *workload)
+{
+    return workload->kind->pauses != NULL && workload->kind->pauses(workload);
+}
+
+/* The integer square root, by halving. */
+static uint64_t square_root(uint64_t value)
+{
+    uint64_t low = 0, high = (uint64_t)1 << 32;
+
+    while (high - low > 1) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (middle * middle <= value)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uint64_t abench__blocks_bytes(const abench_distribution *sizes, uint64_t blocks)
+{
+    const uint64_t most = abench_distribution_maximum(sizes);
+    const uint64_t all = abench__saturating_multiply(blocks, most);
+    const uint64_t mean = abench__saturating_multiply(blocks, abench_distribution_mean(sizes) + 1);
+    /* Four deviations of the sum, with the mean square for the variance: chance passes them in one
+     * of 30,000 looks. */
+    const uint64_t deviation = square_root(abench__saturating_multiply(blocks, sizes->square_mean));
+    const uint64_t likely = abench__saturating_add(mean, 4 * deviation);
+
+    return all < likely ? all : likely;
+}
+
+uint64_t abench_workload_seed(const abench_workload *workload)
+{
+    return workload->seed;
+}
+
+static const abench__value *find_value(const abench_workload *workload, const char *name)
+{
+    for (uint32_t at = 0; workload->kind->parameters[at].name != NULL; at++)
+        if (strcmp(workload->kind->parameters[at].name, name) == 0)
+            return &workload->values[at];
+    return NULL;
+}
+
+uint64_t abench_workload_integer(const abench_workload *workload, const char *name)
+{
+    const abench__value *value = find_value(workload, name);
+
+    return value == NULL ? 0 : value->number;
+}
+
+const abench_distribution *abench_workload_sizes(const abench_workload *workload, const char *name)
+{
+    const abench__value *value = find_value(workload, name);
+
+    return value == NULL ? NULL : value->sizes;
+}
+
+/* ---- its tape -------------------------------------------------------------------------------- */
+
+static abench_status generator_begin(const void *context, void *state, abench_error *error)
+{
+    const abench_workload *workload = context;
+
+    (void)error;
+    workload->kind->begin(workload, state);
+    return ABENCH_OK;
+}
+
+static int32_t generator_fill(const void *context, void *state, abench_tape_builder *builder,
+                              abench_error *error)
+{
+    const abench_workload *workload = context;
+
+    (void)error;
+    return workload->kind->fill(workload, state, builder);
+}
+
+typedef abench_status (*tape_maker)(const abench_tape_options *options,
+                                    const abench__generator *generator, abench_tape **out,
+                                    abench_error *error);
+
+static abench_status make_tape(const abench_workload *workload, tape_maker make,
+                               const abench_memory_hooks *hooks, abench_tape **out,
+                               abench_error *error)
+{
+    const abench__generator generator = {.context = workload,
+                                         .state_bytes = workload->kind->state_bytes(workload),
+                                         .begin = generator_begin,
+                                         .fill = generator_fill};
+    abench_tape_options options = ABENCH_TAPE_OPTIONS_INIT;
+    abench_error inner = ABENCH_ERROR_INIT;
+    abench_status status;
+
+    options.hooks = hooks;
+    workload->kind->shape(workload, &options);
+    status = make(&options, &generator, out, &inner);
+    if (status == ABENCH_OK)
+        return ABENCH_OK;
+    return abench__fail(error, status, "no tape for '%.100s': %s", workload->spec,
+                        inner.message[0] != '\0' ? inner.message : abench_status_message(status));
 }
 
 abench_status abench_workload_tape(const abench_workload *workload,
                                    const abench_memory_hooks *hooks, abench_tape **out,
                                    abench_error *error)
 {
-    abench_tape_options options = ABENCH_TAPE_OPTIONS_INIT;
-    abench_tape_builder *builder = NULL;
-    abench_status status;
+    return make_tape(workload, abench__tape_build, hooks, out, error);
+}
 
-    *out = NULL;
-    options.hooks = hooks;
-    workload->kind->shape(workload, &options);
-    status = abench_tape_builder_create(&options, &builder);
-    if (status != ABENCH_OK)
-        return abench__fail(error, status, "no tape for '%.100s': %s", workload->spec,
-                            abench_status_message(status));
-    status = workload->kind->generate(workload, builder);
-    if (status == ABENCH_OK)
-        status = abench_tape_builder_finish(builder, out);
-    if (status != ABENCH_OK) {
-        const abench_error *detail = abench_tape_builder_error(builder);
-        abench__fail(error, status, "no tape for '%.100s': %s", workload->spec,
-                     detail->status != ABENCH_OK ? detail->message : abench_status_message(status));
-    }
-    abench_tape_builder_destroy(builder);
-    return status;
+abench_status abench_workload_stream(const abench_workload *workload,
+                                     const abench_memory_hooks *hooks, abench_tape **out,
+                                     abench_error *error)
+{
+    return make_tape(workload, abench__tape_stream, hooks, out, error);
 }

@@ -69,7 +69,7 @@ FIELD(abench_tape_options, touch, 16, 4);
 FIELD(abench_tape_options, flags, 20, 4);
 FIELD(abench_tape_options, hooks, 24, 8);
 
-SIZE(abench_tape_summary, 216);
+SIZE(abench_tape_summary, 232);
 FIELD(abench_tape_summary, struct_size, 0, 4);
 FIELD(abench_tape_summary, version, 4, 4);
 FIELD(abench_tape_summary, lanes, 8, 4);
@@ -90,6 +90,8 @@ FIELD(abench_tape_summary, live_bytes_end, 184, 8);
 FIELD(abench_tape_summary, live_blocks_end, 192, 8);
 FIELD(abench_tape_summary, cross_lane_frees, 200, 8);
 FIELD(abench_tape_summary, memory_bytes, 208, 8);
+FIELD(abench_tape_summary, size_median, 216, 8);
+FIELD(abench_tape_summary, lifetime_median, 224, 8);
 
 SIZE(abench_phase, 64);
 FIELD(abench_phase, struct_size, 0, 4);
@@ -99,7 +101,22 @@ FIELD(abench_phase, live_bytes_end, 16, 8);
 FIELD(abench_phase, live_blocks_end, 24, 8);
 FIELD(abench_phase, name, 32, 32);
 
-SIZE(abench_receipt, 280);
+SIZE(abench_operation, 96);
+FIELD(abench_operation, struct_size, 0, 4);
+FIELD(abench_operation, kind, 4, 4);
+FIELD(abench_operation, lane, 8, 4);
+FIELD(abench_operation, slot, 12, 4);
+FIELD(abench_operation, size, 16, 8);
+FIELD(abench_operation, alignment, 24, 8);
+FIELD(abench_operation, microseconds, 32, 8);
+FIELD(abench_operation, ordinal, 40, 8);
+FIELD(abench_operation, generation, 48, 4);
+FIELD(abench_operation, pace, 52, 4);
+FIELD(abench_operation, phase, 56, 4);
+FIELD(abench_operation, flags, 60, 4);
+FIELD(abench_operation, phase_name, 64, 32);
+
+SIZE(abench_receipt, 304);
 FIELD(abench_receipt, struct_size, 0, 4);
 FIELD(abench_receipt, reserved, 4, 4);
 FIELD(abench_receipt, planned, 8, 96);
@@ -114,6 +131,9 @@ FIELD(abench_receipt, work_digest, 248, 8);
 FIELD(abench_receipt, waits, 256, 8);
 FIELD(abench_receipt, wait_ns, 264, 8);
 FIELD(abench_receipt, pause_ns, 272, 8);
+FIELD(abench_receipt, late_ns, 280, 8);
+FIELD(abench_receipt, checked, 288, 8);
+FIELD(abench_receipt, faults, 296, 8);
 
 SIZE(abench_slice, 56);
 FIELD(abench_slice, struct_size, 0, 4);
@@ -126,7 +146,7 @@ FIELD(abench_slice, cpu_ns, 32, 8);
 FIELD(abench_slice, busy_ns, 40, 8);
 FIELD(abench_slice, wait_ns, 48, 8);
 
-SIZE(abench_mark, 40);
+SIZE(abench_mark, 48);
 FIELD(abench_mark, struct_size, 0, 4);
 FIELD(abench_mark, phase, 4, 4);
 FIELD(abench_mark, begin, 8, 4);
@@ -134,8 +154,20 @@ FIELD(abench_mark, end, 12, 4);
 FIELD(abench_mark, live_bytes, 16, 8);
 FIELD(abench_mark, live_blocks, 24, 8);
 FIELD(abench_mark, player, 32, 8);
+FIELD(abench_mark, info, 40, 8);
 
-SIZE(abench_player_options, 64);
+SIZE(abench_fault, 48);
+FIELD(abench_fault, struct_size, 0, 4);
+FIELD(abench_fault, fault, 4, 4);
+FIELD(abench_fault, kind, 8, 4);
+FIELD(abench_fault, lane, 12, 4);
+FIELD(abench_fault, slot, 16, 4);
+FIELD(abench_fault, reserved, 20, 4);
+FIELD(abench_fault, size, 24, 8);
+FIELD(abench_fault, address, 32, 8);
+FIELD(abench_fault, offset, 40, 8);
+
+SIZE(abench_player_options, 96);
 FIELD(abench_player_options, struct_size, 0, 4);
 FIELD(abench_player_options, flags, 4, 4);
 FIELD(abench_player_options, slice_operations, 8, 8);
@@ -145,23 +177,38 @@ FIELD(abench_player_options, hooks, 32, 8);
 FIELD(abench_player_options, slice, 40, 8);
 FIELD(abench_player_options, mark, 48, 8);
 FIELD(abench_player_options, user, 56, 8);
+FIELD(abench_player_options, latency, 64, 8);
+FIELD(abench_player_options, latency_interval, 72, 8);
+FIELD(abench_player_options, seed, 80, 8);
+FIELD(abench_player_options, fault, 88, 8);
+
+/* ---- histogram.h ----------------------------------------------------------------------------- */
+
+SIZE(abench_bucket, 32);
+FIELD(abench_bucket, struct_size, 0, 4);
+FIELD(abench_bucket, reserved, 4, 4);
+FIELD(abench_bucket, low, 8, 8);
+FIELD(abench_bucket, high, 16, 8);
+FIELD(abench_bucket, count, 24, 8);
 
 /* ---- workload.h ------------------------------------------------------------------------------ */
 
-SIZE(abench_workload_info, 40);
+SIZE(abench_workload_info, 48);
 FIELD(abench_workload_info, struct_size, 0, 4);
 FIELD(abench_workload_info, version, 4, 4);
 FIELD(abench_workload_info, name, 8, 8);
 FIELD(abench_workload_info, summary, 16, 8);
 FIELD(abench_workload_info, source, 24, 8);
 FIELD(abench_workload_info, timed, 32, 8);
+FIELD(abench_workload_info, touched, 40, 8);
 
-SIZE(abench_workload_parameter, 32);
+SIZE(abench_workload_parameter, 40);
 FIELD(abench_workload_parameter, struct_size, 0, 4);
-FIELD(abench_workload_parameter, reserved, 4, 4);
+FIELD(abench_workload_parameter, is_length, 4, 4);
 FIELD(abench_workload_parameter, name, 8, 8);
 FIELD(abench_workload_parameter, preset, 16, 8);
 FIELD(abench_workload_parameter, summary, 24, 8);
+FIELD(abench_workload_parameter, quick, 32, 8);
 
 /* ---- sampler.h ------------------------------------------------------------------------------- */
 
@@ -213,7 +260,7 @@ FIELD(abench_run_options, slice_operations, 32, 8);
 FIELD(abench_run_options, sample_us, 40, 4);
 FIELD(abench_run_options, turn_in, 44, 4);
 FIELD(abench_run_options, turn_out, 48, 4);
-FIELD(abench_run_options, reserved, 52, 4);
+FIELD(abench_run_options, latency_interval, 52, 4);
 FIELD(abench_run_options, name, 56, 8);
 FIELD(abench_run_options, result_path, 64, 8);
 FIELD(abench_run_options, nonce, 72, 8);
@@ -240,3 +287,21 @@ FIELD(abench_host, libc, 200, 24);
 FIELD(abench_host, thp, 224, 16);
 FIELD(abench_host, governor, 240, 24);
 FIELD(abench_host, hostname, 264, 72);
+
+SIZE(abench_workload_definition, 120);
+FIELD(abench_workload_definition, struct_size, 0, 4);
+FIELD(abench_workload_definition, version, 4, 4);
+FIELD(abench_workload_definition, name, 8, 8);
+FIELD(abench_workload_definition, summary, 16, 8);
+FIELD(abench_workload_definition, source, 24, 8);
+FIELD(abench_workload_definition, timed, 32, 8);
+FIELD(abench_workload_definition, touched, 40, 8);
+FIELD(abench_workload_definition, parameters, 48, 8);
+FIELD(abench_workload_definition, quick, 56, 8);
+FIELD(abench_workload_definition, state_bytes, 64, 8);
+FIELD(abench_workload_definition, shape, 72, 8);
+FIELD(abench_workload_definition, begin, 80, 8);
+FIELD(abench_workload_definition, fill, 88, 8);
+FIELD(abench_workload_definition, operations, 96, 8);
+FIELD(abench_workload_definition, live_bytes, 104, 8);
+FIELD(abench_workload_definition, user, 112, 8);

@@ -94,20 +94,18 @@ static int judge(const char *what)
     return calls != 0;
 }
 
-/* Workload index, small enough for a test and large enough for several readings. */
+/* Workload index at its quick scale; three lanes where it can have them. */
 static int spec_at(uint32_t index, char *spec, size_t bytes)
 {
     abench_workload_info info = ABENCH_WORKLOAD_INFO_INIT;
-    abench_workload_parameter parameter = ABENCH_WORKLOAD_PARAMETER_INIT;
-    const char *steps = "";
+    abench_workload *workload = NULL;
 
     if (abench_workload_at(index, &info) != ABENCH_OK)
         return 0;
-    for (uint32_t at = 0; abench_workload_parameter_at(info.name, at, &parameter) == ABENCH_OK;
-         at++)
-        if (strcmp(parameter.name, "steps") == 0)
-            steps = ",steps=200000";
-    snprintf(spec, bytes, "%s:lanes=3,slots=3000%s", info.name, steps);
+    snprintf(spec, bytes, "%s:scale=quick,lanes=3", info.name);
+    if (abench_workload_parse(spec, 1, 0, &workload, NULL) != ABENCH_OK)
+        snprintf(spec, bytes, "%s:scale=quick", info.name);
+    abench_workload_destroy(workload);
     return 1;
 }
 
@@ -156,17 +154,21 @@ static int play_one(const char *spec, int plant)
     abench_error error = ABENCH_ERROR_INIT;
     abench_workload *workload = NULL;
     abench_tape *tape = NULL;
+    abench_latency *latency = NULL;
     instruments i = {.plant = plant};
     uint32_t readings;
 
     sampling.period_us = 1000;
     sampling.tiers = ABENCH_TIER_STATM | ABENCH_TIER_STATUS | ABENCH_TIER_FAULTS;
     must(abench_workload_parse(spec, 1, 0, &workload, &error) == ABENCH_OK, error.message);
-    must(abench_workload_tape(workload, NULL, &tape, &error) == ABENCH_OK, error.message);
+    must(abench_workload_stream(workload, NULL, &tape, &error) == ABENCH_OK, error.message);
+    must(abench_latency_create(NULL, &latency) == ABENCH_OK, "no latency");
     must(abench_sampler_create(&sampling, &i.sampler) == ABENCH_OK, "no sampler");
     must(abench_memory_reader_create(0, &i.reader) == ABENCH_OK, "no reader");
     options.slice_operations = 20000;
     options.skew_operations = 50000;
+    options.latency = latency;
+    options.latency_interval = 16;
     options.mark = on_mark;
     options.slice = on_slice;
     options.user = &i;
@@ -175,6 +177,7 @@ static int play_one(const char *spec, int plant)
     must(readings > 0, "the sampler took no reading");
     abench_memory_reader_destroy(i.reader);
     abench_sampler_destroy(i.sampler);
+    abench_latency_destroy(latency);
     abench_tape_destroy(tape);
     abench_workload_destroy(workload);
     printf("%u readings; ", readings);
@@ -205,7 +208,7 @@ static uint64_t frees_of(const char *spec)
          spec);
     abench_tape_destroy(tape);
     abench_workload_destroy(workload);
-    return summary.by_kind[ABENCH_OP_FREE];
+    return summary.by_kind[ABENCH_OP_FREE] + summary.by_kind[ABENCH_OP_FREE_SIZED];
 }
 
 /* The tool's part of lockstep: a token for each line. */
@@ -263,20 +266,27 @@ static int run_all(int lockstep)
 
 /* ---- own work -------------------------------------------------------------------------------- */
 
-static _Atomic int working;
+static _Atomic int working, taking;
 
-/* Work that asks the kernel for memory, not malloc. */
+/* Requests that ask the kernel for memory, not malloc; the lane is taken while all is counted. */
 static void *work(void *user)
 {
-    (void)user;
+    abench_lane *lane = NULL;
+
+    while (!atomic_load(&taking))
+        nanosleep(&(struct timespec){0, 200000}, NULL);
+    must(abench_run_lane_add(user, &lane) == ABENCH_OK, "no lane");
     while (atomic_load(&working)) {
+        const uint64_t begun = abench_lane_begin(lane);
         unsigned char *memory =
             mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (memory == MAP_FAILED)
             break;
         memset(memory, 1, 1 << 20);
         munmap(memory, 1 << 20);
+        abench_lane_end(lane, begun);
         nanosleep(&(struct timespec){0, 200000}, NULL);
+        abench_lane_end_at(lane, begun, begun);
     }
     return NULL;
 }
@@ -289,16 +299,19 @@ static int own_work(void)
     int result;
 
     atomic_store(&working, 1);
-    for (int at = 0; at < 3; at++)
-        must(pthread_create(&threads[at], NULL, work, NULL) == 0, "no thread");
     options.sample_us = 1000;
     must(abench_run_create(&options, &run) == ABENCH_OK, "no run");
+    for (int at = 0; at < 3; at++)
+        must(pthread_create(&threads[at], NULL, work, run) == 0, "no thread");
     must(abench_run_start(run) == ABENCH_OK, "no start");
     interposer_arm();
+    atomic_store(&taking, 1);
     for (int phase = 0; phase < 5; phase++) {
         nanosleep(&(struct timespec){0, 20000000}, NULL);
         must(abench_run_phase(run, "next", ABENCH_PHASE_TIMED) == ABENCH_OK, "no phase");
     }
+    must(abench_run_phase(run, "rest", 0) == ABENCH_OK, "no phase"); /* requests count no more */
+    nanosleep(&(struct timespec){0, 1000000}, NULL);
     must(abench_run_stop(run) == ABENCH_OK, "no stop");
     interposer_disarm();
     result = judge("own work");

@@ -20,7 +20,8 @@ while read -r flags; do
     fi
     # shellcheck disable=SC2086 # the flags are words
     if ! $flags -std=c11 -D_GNU_SOURCE -Iinclude -Isrc tests/property/golden_print.c src/base/*.c \
-        src/shape/*.c src/tape/builder.c src/tape/tape.c src/tape/word.c src/workload/*.c \
+        src/histogram/*.c src/shape/*.c src/system/file.c src/tape/blocks.c src/tape/builder.c \
+        src/tape/reader.c src/tape/tape.c src/tape/word.c src/workload/*.c \
         -o "$work/print" || ! "$work/print" >"$work/digests"; then
         echo "FAILED: $flags"
         result=1

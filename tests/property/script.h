@@ -42,6 +42,7 @@ typedef struct script_block {
     uint32_t reserved;
     uint64_t size;
     uint64_t generation; /* of a shared slot */
+    uint64_t birth;      /* operations before its allocation */
     uint8_t byte;        /* the block's first */
 } script_block;
 
@@ -49,7 +50,11 @@ typedef struct script_block {
 typedef struct script_state {
     script_block local[SCRIPT_LANES_MAX][SCRIPT_SLOTS];
     script_block shared[SCRIPT_SLOTS];
-    abench_tape_summary summary; /* without words and memory_bytes */
+    abench_tape_summary summary; /* without words, memory_bytes and medians */
+    uint64_t sizes[SCRIPT_OPS_MAX];
+    uint64_t lifetimes[SCRIPT_OPS_MAX];
+    uint32_t sizes_count;
+    uint32_t lifetimes_count;
     uint64_t live_bytes;
     uint64_t live_blocks;
     uint64_t checksum;
@@ -85,6 +90,7 @@ static inline void script_settle(script_state *state, uint64_t size)
 
     state->live_bytes += size;
     state->live_blocks++;
+    state->sizes[state->sizes_count++] = size;
     summary->bytes_requested += size;
     summary->size_minimum = size < summary->size_minimum ? size : summary->size_minimum;
     summary->size_maximum = size > summary->size_maximum ? size : summary->size_maximum;
@@ -94,8 +100,10 @@ static inline void script_settle(script_state *state, uint64_t size)
         summary->live_blocks_peak = state->live_blocks;
 }
 
+/* The operation that ends it is counted already, and is not one of its life. */
 static inline void script_leave(script_state *state, const script_block *block)
 {
+    state->lifetimes[state->lifetimes_count++] = state->summary.operations - 1 - block->birth;
     state->live_bytes -= block->size;
     state->live_blocks--;
     state->checksum += block->byte;
@@ -144,6 +152,7 @@ static inline void script_step(const script *s, script_state *state, const scrip
         block->size = op->size;
         block->byte = script_byte(s, op, op->size);
         block->generation++;
+        block->birth = state->summary.operations - 1;
         script_settle(state, op->size);
         break;
     case ABENCH_OP_TOUCH:

@@ -1,29 +1,61 @@
 /* Golden digests: the same work for the same seed, for ever; what changes one is a new version of
  * its workload. */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include <allocbench/workload.h>
 
+/* The same from a file, in memory and streamed. */
+static void assert_file(const abench_tape *tape, const char *spec, uint64_t work)
+{
+    static const char path[] = "test_golden.tape";
+    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    abench_error error = ABENCH_ERROR_INIT;
+    abench_tape *loaded = NULL, *opened = NULL;
+
+    assert_true(fd >= 0);
+    if (abench_tape_save(tape, fd, &error) != ABENCH_OK ||
+        abench_tape_load(path, NULL, &loaded, &error) != ABENCH_OK ||
+        abench_tape_open(path, NULL, &opened, &error) != ABENCH_OK)
+        fail_msg("%s: %s", spec, error.message);
+    close(fd);
+    if (abench_tape_digest(loaded) != work || abench_tape_digest(opened) != work)
+        fail_msg("%s: work %016llx from a file, %016llx streamed from it", spec,
+                 (unsigned long long)abench_tape_digest(loaded),
+                 (unsigned long long)abench_tape_digest(opened));
+    abench_tape_destroy(opened);
+    abench_tape_destroy(loaded);
+    unlink(path);
+}
+
 static void assert_golden(const char *spec, uint64_t seed, uint64_t plan, uint64_t work)
 {
     abench_error error = ABENCH_ERROR_INIT;
     abench_workload *workload = NULL;
-    abench_tape *tape = NULL;
+    abench_tape *tape = NULL, *stream = NULL;
 
     if (abench_workload_parse(spec, seed, 0, &workload, &error) != ABENCH_OK ||
-        abench_workload_tape(workload, NULL, &tape, &error) != ABENCH_OK)
+        abench_workload_tape(workload, NULL, &tape, &error) != ABENCH_OK ||
+        abench_workload_stream(workload, NULL, &stream, &error) != ABENCH_OK)
         fail_msg("%s", error.message);
     if (abench_workload_plan_digest(workload) != plan || abench_tape_digest(tape) != work)
         fail_msg("%s, seed %llu: plan %016llx, work %016llx", spec, (unsigned long long)seed,
                  (unsigned long long)abench_workload_plan_digest(workload),
                  (unsigned long long)abench_tape_digest(tape));
+    if (abench_tape_digest(stream) != work)
+        fail_msg("%s, seed %llu, streamed: work %016llx", spec, (unsigned long long)seed,
+                 (unsigned long long)abench_tape_digest(stream));
+    if (seed == 1)
+        assert_file(tape, spec, work);
+    abench_tape_destroy(stream);
     abench_tape_destroy(tape);
     abench_workload_destroy(workload);
 }

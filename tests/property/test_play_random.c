@@ -83,7 +83,7 @@ static void play(const abench_tape *tape, const abench_allocator *allocator, prn
     abench_player_options options = ABENCH_PLAYER_OPTIONS_INIT;
     abench_receipt receipt = ABENCH_RECEIPT_INIT;
     abench_error error = ABENCH_ERROR_INIT;
-    script_state expected;
+    static script_state expected;
     seen s = {.expected = &expected};
 
     script_play_naively(&random_script, &expected);

@@ -187,7 +187,7 @@ static void the_words_of_a_tape_are_its_operations(void **state)
         abench_tape *tape = random_tape(&random, round);
         const script *s = &random_script;
         walk w = {.tape = tape};
-        script_state expected;
+        static script_state expected;
 
         script_begin(s, &expected);
         for (uint32_t index = 0; index < s->count; index++) {
@@ -219,6 +219,26 @@ static void the_digest_is_the_one_of_the_header(void **state)
     }
 }
 
+static int compare(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* Within 1.6 % above the middle value; 0 without values. */
+static void assert_median(uint64_t median, uint64_t *values, uint32_t count)
+{
+    uint64_t middle = 0;
+
+    if (count > 0) {
+        qsort(values, count, sizeof *values, compare);
+        middle = values[(count + 1) / 2 - 1];
+    }
+    if (median < middle || median > middle + middle / 62)
+        fail_msg("median %llu, not %llu", (unsigned long long)median, (unsigned long long)middle);
+}
+
 static void the_summary_counts_what_is_on_the_tape(void **state)
 {
     prng random = {test_seed(__func__)};
@@ -228,7 +248,7 @@ static void the_summary_counts_what_is_on_the_tape(void **state)
         abench_tape *tape = random_tape(&random, round);
         abench_tape_summary summary = ABENCH_TAPE_SUMMARY_INIT;
         abench_phase phase = ABENCH_PHASE_INIT;
-        script_state expected;
+        static script_state expected;
 
         script_play_naively(&random_script, &expected);
         assert_int_equal(abench_tape_get_summary(tape, &summary), ABENCH_OK);
@@ -237,6 +257,10 @@ static void the_summary_counts_what_is_on_the_tape(void **state)
             expected.summary.words += tape->lanes[lane].words.count;
         assert_true(summary.memory_bytes >= summary.words * sizeof(uint64_t));
         expected.summary.memory_bytes = summary.memory_bytes;
+        assert_median(summary.size_median, expected.sizes, expected.sizes_count);
+        assert_median(summary.lifetime_median, expected.lifetimes, expected.lifetimes_count);
+        expected.summary.size_median = summary.size_median;
+        expected.summary.lifetime_median = summary.lifetime_median;
         assert_memory_equal(&summary, &expected.summary, sizeof summary);
         assert_int_equal(tape->checksum, expected.checksum);
         for (uint32_t at = 0; at < summary.phases; at++) {

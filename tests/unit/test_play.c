@@ -425,7 +425,7 @@ static void arguments_that_make_no_sense_are_refused(void **state)
         assert_int_equal(abench_play(tape, &allocator, NULL, NULL, &error), ABENCH_ERROR_ARGUMENT);
         assert_int_equal(error.status, ABENCH_ERROR_ARGUMENT);
     }
-    options.flags = 1;
+    options.flags = 2;
     assert_int_equal(abench_play(tape, NULL, &options, NULL, NULL), ABENCH_ERROR_ARGUMENT);
     receipt.struct_size = 8;
     assert_int_equal(abench_play(tape, NULL, NULL, &receipt, NULL), ABENCH_ERROR_ARGUMENT);

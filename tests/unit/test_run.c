@@ -309,6 +309,38 @@ static void own_work_shows_the_growth_between_its_marks(void **state)
     abench_run_destroy(run);
 }
 
+/* Two peaks of 20 MiB: of the first nothing comes back, of the second a half. */
+static void a_peak_shows_what_of_its_growth_came_back(void **state)
+{
+    const size_t bytes = (size_t)20 << 20;
+    abench_run *run = NULL;
+    void *memory[2];
+    double value = 0;
+
+    (void)state;
+    assert_int_equal(abench_run_create(NULL, &run), ABENCH_OK);
+    assert_int_equal(abench_run_start(run), ABENCH_OK);
+    for (int peak = 0; peak < 2; peak++) {
+        assert_int_equal(abench_run_phase(run, peak == 0 ? "peak-1" : "peak-2", ABENCH_PHASE_TIMED),
+                         ABENCH_OK);
+        memory[peak] = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+        assert_true(memory[peak] != MAP_FAILED);
+        assert_int_equal(
+            abench_run_phase(run, peak == 0 ? "recovery-1" : "recovery-2", ABENCH_PHASE_TIMED),
+            ABENCH_OK);
+        if (peak == 1)
+            munmap(memory[1], bytes / 2);
+    }
+    assert_int_equal(abench_run_stop(run), ABENCH_OK);
+    value = metric(run, "peak_recovered_ratio"); /* the median of 0 and a half */
+    if (value < 0.2 || value > 0.3)
+        fail_msg("%g of the growth came back", value);
+    abench_run_destroy(run);
+    munmap(memory[0], bytes);
+    munmap((char *)memory[1] + bytes / 2, bytes / 2);
+}
+
 static void calls_that_do_not_fit_the_state_are_refused(void **state)
 {
     abench_run *run = NULL;
@@ -435,6 +467,7 @@ int main(void)
         WITHOUT(a_result_file_that_cannot_be_created_is_an_error),
         WITHOUT(a_bad_workload_is_the_runs_error),
         WITH_FOLDER(own_work_shows_the_growth_between_its_marks),
+        WITHOUT(a_peak_shows_what_of_its_growth_came_back),
         WITHOUT(calls_that_do_not_fit_the_state_are_refused),
         WITHOUT(phases_of_own_work_have_names_of_the_same_kind),
         WITH_FOLDER(a_run_with_too_many_phases_can_still_stop),

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,7 +40,34 @@ static abench_tape *make_tape(const char *spec, uint64_t seed)
 
 static void the_catalogue_can_be_listed(void **state)
 {
-    static const char *const names[] = {"churn-local", "churn-cross", "mixed"};
+    static const char *const names[] = {"churn-local",
+                                        "churn-cross",
+                                        "mixed",
+                                        "server",
+                                        "burst-idle",
+                                        "rails-synth",
+                                        "retained-strings",
+                                        "tokio-fanout",
+                                        "vec-growth",
+                                        "retain-third",
+                                        "larson",
+                                        "xmalloc",
+                                        "mstress",
+                                        "sh6",
+                                        "sh8",
+                                        "cache-scratch",
+                                        "cache-thrash",
+                                        "alloc-test",
+                                        "rptest",
+                                        "glibc-simple",
+                                        "glibc-thread",
+                                        "blowup",
+                                        "blowup-rotate",
+                                        "sizeclass-sweep",
+                                        "size-shift",
+                                        "robson",
+                                        "every-other",
+                                        "fleet"};
     abench_workload_info info = ABENCH_WORKLOAD_INFO_INIT;
     uint32_t at = 0;
 
@@ -77,7 +105,7 @@ static void every_parameter_has_a_preset_that_can_be_given(void **state)
             assert_string_equal(abench_workload_spec(given), abench_workload_spec(preset));
             abench_workload_destroy(given);
         }
-        assert_true(index >= 4);
+        assert_true(index >= 3);
         assert_int_equal(abench_workload_parameter_at(info.name, UINT32_MAX, &parameter),
                          ABENCH_ERROR_NOT_FOUND);
         abench_workload_destroy(preset);
@@ -449,6 +477,47 @@ static void the_operations_are_known_before_the_tape(void **state)
     }
 }
 
+/* ---- sizes from a file ------------------------------------------------------------------------ */
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* The plan is that of the contents, whatever the file is called. */
+static void a_histogram_file_is_in_the_canonical_spec(void **state)
+{
+    static const char path[] = "test_workload_histogram.txt";
+    abench_error error = ABENCH_ERROR_INIT;
+    abench_workload *first, *second, *refused = NULL;
+    char spec[256];
+
+    (void)state;
+    snprintf(spec, sizeof spec, "mixed:scale=quick,sizes=histogram:@%s", path);
+    write_file(path, "16 1\n32-64 3\n");
+    first = parse(spec, 1, 0);
+    assert_non_null(strstr(abench_workload_spec(first), "histogram.txt#"));
+    second = parse(spec, 1, 0);
+    assert_int_equal(abench_workload_plan_digest(first), abench_workload_plan_digest(second));
+    abench_workload_destroy(second);
+    write_file(path, "16 1\n32-64 4\n");
+    second = parse(spec, 1, 0);
+    assert_true(abench_workload_plan_digest(first) != abench_workload_plan_digest(second));
+    abench_workload_destroy(second);
+    abench_workload_destroy(first);
+    write_file(path, "16 1\n\n  32-x 4\n");
+    assert_int_equal(abench_workload_parse(spec, 1, 0, &refused, &error), ABENCH_ERROR_SYNTAX);
+    assert_int_equal(error.line, 3);
+    assert_int_equal(error.column, 6);
+    assert_non_null(strstr(error.message, "line 3, column 6"));
+    assert_null(refused);
+    remove(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -466,6 +535,7 @@ int main(void)
         cmocka_unit_test(mixed_frees_and_allocates_a_random_slot_each_step),
         cmocka_unit_test(lanes_do_different_work),
         cmocka_unit_test(the_seed_decides_the_work),
+        cmocka_unit_test(a_histogram_file_is_in_the_canonical_spec),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
