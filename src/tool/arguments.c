@@ -14,10 +14,14 @@
 #define ROUNDS_MAX       10000
 #define TIMEOUT_PRESET_S 600
 #define SECONDS_MAX      (366.0 * 86400)
+#define LATENCY_PRESET   1024
+#define LATENCY_MAX      1000000000
 
 static const char usage[] =
     "usage: allocbench run WORKLOAD... [options]\n"
     "       allocbench run [WORKLOAD...] [options] -- COMMAND ARGS...\n"
+    "\n"
+    "WORKLOAD: NAME or NAME:KEY=VALUE,... (allocbench list workloads), or tape:FILE.\n"
     "\n"
     "  -t, --target TARGET   an allocator and its settings; may be repeated. Default: every\n"
     "                        built-in one that is found (allocbench list targets)\n"
@@ -25,6 +29,7 @@ static const char usage[] =
     "                          glibc:MALLOC_ARENA_MAX=1  a variant: environment variables, and\n"
     "                                                    thp=never, aslr=off, cpus=0-1\n"
     "                          mine=/path/lib.so,K=V     any library\n"
+    "      --quick           the small scale of each workload (scale=quick): a first look\n"
     "  -r, --rounds N        times that every target runs, in shuffled order (default 5)\n"
     "  -s, --seed S          first seed; round r uses S + r (default 1)\n"
     "      --same-seed       every round uses S\n"
@@ -34,7 +39,14 @@ static const char usage[] =
     "      --baseline TARGET what the others are compared with; runs twice a round (default "
     "glibc)\n"
     "      --slice N         operations that a target plays at its turn (default 400000)\n"
-    "      --duration D      for commands that are time-limited harnesses: 500ms, 10s, 2m, 1h\n"
+    "      --duration D      how long a workload's timed part shall take under the baseline: its\n"
+    "                        length is chosen for that once, and is the same work for every "
+    "target;\n"
+    "                        for a command that is a harness: its time. 500ms, 10s, 2m, 1h\n"
+    "      --paced           in real time, for allocators that purge by the clock: workloads that\n"
+    "                        can (paced=1), for time=1m unless they or --duration say otherwise\n"
+    "      --latency N       time one operation in N by itself (default 1024; 0: none)\n"
+    "      --tails           a pass more a round that times every operation, for far quantiles\n"
     "      --cooldown D      sleep between cells or rounds (default 0)\n"
     "      --timeout D       longest silence of a workload's cell, longest time of a command\n"
     "                        (default 600s; 0: none)\n"
@@ -52,9 +64,13 @@ static const char usage[] =
 
 enum {
     OPT_SAME_SEED = 256,
+    OPT_QUICK,
     OPT_BASELINE,
     OPT_SLICE,
     OPT_DURATION,
+    OPT_PACED,
+    OPT_LATENCY,
+    OPT_TAILS,
     OPT_COOLDOWN,
     OPT_TIMEOUT,
     OPT_SKIP_BAD,
@@ -68,6 +84,7 @@ enum {
 
 static const struct option options[] = {
     {"target", required_argument, NULL, 't'},
+    {"quick", no_argument, NULL, OPT_QUICK},
     {"rounds", required_argument, NULL, 'r'},
     {"seed", required_argument, NULL, 's'},
     {"same-seed", no_argument, NULL, OPT_SAME_SEED},
@@ -76,6 +93,9 @@ static const struct option options[] = {
     {"baseline", required_argument, NULL, OPT_BASELINE},
     {"slice", required_argument, NULL, OPT_SLICE},
     {"duration", required_argument, NULL, OPT_DURATION},
+    {"paced", no_argument, NULL, OPT_PACED},
+    {"latency", required_argument, NULL, OPT_LATENCY},
+    {"tails", no_argument, NULL, OPT_TAILS},
     {"cooldown", required_argument, NULL, OPT_COOLDOWN},
     {"timeout", required_argument, NULL, OPT_TIMEOUT},
     {"skip-bad", no_argument, NULL, OPT_SKIP_BAD},
@@ -138,6 +158,8 @@ static bool take_option(arguments *a, int option, const char *value)
     case 't':
         add(&a->targets, &a->targets_count, value);
         return true;
+    case OPT_QUICK:
+        return a->quick = true;
     case 'r':
         return read_number("--rounds", value, 1, ROUNDS_MAX, &a->rounds);
     case 's':
@@ -154,6 +176,12 @@ static bool take_option(arguments *a, int option, const char *value)
         return read_number("--slice", value, 1, (uint64_t)1 << 40, &a->slice_operations);
     case OPT_DURATION:
         return read_seconds("--duration", value, &a->duration_s);
+    case OPT_PACED:
+        return a->paced = true;
+    case OPT_LATENCY:
+        return read_number("--latency", value, 0, LATENCY_MAX, &a->latency);
+    case OPT_TAILS:
+        return a->tails = true;
     case OPT_COOLDOWN:
         return read_seconds("--cooldown", value, &a->cooldown_s);
     case OPT_TIMEOUT:
@@ -186,6 +214,7 @@ int arguments_read(int argc, char **argv, arguments *a)
     a->seed = 1;
     a->rounds = ROUNDS_PRESET;
     a->timeout_s = TIMEOUT_PRESET_S;
+    a->latency = LATENCY_PRESET;
     a->directory = "allocbench-results";
     command_color(NULL, &a->color);
     while (own < argc && strcmp(argv[own], "--") != 0)

@@ -18,9 +18,13 @@ typedef struct arguments {
     uint64_t rounds;
     uint64_t lanes;
     uint64_t slice_operations;
+    uint64_t latency; /* one operation in so many is timed by itself; 0: none */
     double duration_s;
     double cooldown_s;
     double timeout_s;
+    bool quick;
+    bool paced;
+    bool tails;
     bool same_seed;
     bool keep_environment;
     bool ignore_failure;

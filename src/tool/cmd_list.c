@@ -1,34 +1,149 @@
 /* cmd_list.c - allocbench list: workloads, targets and metrics that there are. */
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <allocbench/allocbench.h>
 
 #include "tool/commands.h"
+#include "tool/report/format.h"
 #include "tool/target.h"
+#include "tool/util.h"
 
 static const char usage[] = "usage: allocbench list [workloads|targets|metrics] [--verbose]\n";
 
-static void list_workloads(bool verbose)
-{
-    abench_workload_info info;
+/* ---- workloads ------------------------------------------------------------------------------- */
 
-    abench_workload_info_init(&info);
-    for (uint32_t at = 0; abench_workload_at(at, &info) == ABENCH_OK; at++) {
-        abench_workload_parameter parameter;
-        printf("%-14s %s\n", info.name, info.summary);
-        if (verbose) {
-            printf("    version %u\n    source: %s\n    timed:  %s\n", info.version, info.source,
-                   info.timed);
-        }
-        abench_workload_parameter_init(&parameter);
-        for (uint32_t p = 0; abench_workload_parameter_at(info.name, p, &parameter) == ABENCH_OK;
-             p++)
-            printf("    %s=%s%s%s\n", parameter.name, parameter.preset, verbose ? "    " : "",
-                   verbose ? parameter.summary : "");
+#define LINE_WIDTH 100u
+
+/* Prints text up to where the line ends; a word that does not fit is left out with what follows. */
+static void put_summary(const char *text, size_t width)
+{
+    size_t end = strlen(text);
+
+    if (end > width) {
+        end = width - 4; /* " ..." */
+        while (end > 0 && text[end] != ' ')
+            end--;
+        while (end > 0 && strchr(" ,;:", text[end - 1]) != NULL)
+            end--;
+        printf("%.*s ...\n", (int)end, text);
+    } else {
+        printf("%s\n", text);
     }
 }
+
+static char *bytes_text(uint64_t bytes)
+{
+    const format_unit scale = format_scale("bytes", (double)bytes);
+    const double shown = (double)bytes / scale.divisor;
+
+    return xasprintf("%.*f %s", shown < 9.95 && scale.divisor > 1 ? 1 : 0, shown, scale.name);
+}
+
+/* What a scale comes to: "12.6M", "512 MiB", 4 lanes. false when the spec does not read. */
+static bool weigh(const char *spec, char **operations, char **live, uint64_t *lanes)
+{
+    abench_workload *workload = NULL;
+
+    if (abench_workload_parse(spec, 1, 0, &workload, NULL) != ABENCH_OK)
+        return false;
+    *operations = format_count((double)abench_workload_operations(workload));
+    *live = bytes_text(abench_workload_live_bytes(workload));
+    *lanes = abench_workload_integer(workload, "lanes");
+    abench_workload_destroy(workload);
+    return true;
+}
+
+/* "what it does: what it shows" */
+static const char *what_it_shows(const char *summary)
+{
+    const char *colon = strstr(summary, ": ");
+
+    return colon == NULL ? summary : colon + 2;
+}
+
+static void list_workload(const abench_workload_info *info)
+{
+    char *operations, *live;
+    uint64_t lanes;
+
+    if (!weigh(info->name, &operations, &live, &lanes))
+        return;
+    printf("%-16s %5s %8s %5llu  ", info->name, operations, live, (unsigned long long)lanes);
+    put_summary(what_it_shows(info->summary), LINE_WIDTH - 39);
+    free(operations);
+    free(live);
+}
+
+static void put_scale(const char *name, const char *scale)
+{
+    char *spec = xasprintf("%s:scale=%s", name, scale);
+    char *operations, *live;
+    uint64_t lanes;
+
+    if (weigh(spec, &operations, &live, &lanes)) {
+        printf("    %-8s %s operations, %s live at most, %llu lane%s\n", scale, operations, live,
+               (unsigned long long)lanes, lanes == 1 ? "" : "s");
+        free(operations);
+        free(live);
+    }
+    free(spec);
+}
+
+static void put_fact(const char *name, const char *text)
+{
+    if (text != NULL && text[0] != '\0')
+        printf("    %-8s %s\n", name, text);
+}
+
+static void put_parameter(const abench_workload_parameter *p)
+{
+    char *preset = strcmp(p->preset, p->quick) == 0
+                       ? xasprintf("%s=%s", p->name, p->preset)
+                       : xasprintf("%s=%s (quick: %s)", p->name, p->preset, p->quick);
+
+    printf("      %-40s %s%s\n", preset, p->summary,
+           p->is_length ? " [its length: --duration sets it]" : "");
+    free(preset);
+}
+
+static void describe_workload(const abench_workload_info *info)
+{
+    abench_workload_parameter parameter = ABENCH_WORKLOAD_PARAMETER_INIT;
+
+    printf("%s: %s\n    version  %u\n", info->name, info->summary, info->version);
+    put_fact("source", info->source);
+    put_fact("timed", info->timed);
+    put_fact("touched", info->touched);
+    put_scale(info->name, "full");
+    put_scale(info->name, "quick");
+    for (uint32_t at = 0; abench_workload_parameter_at(info->name, at, &parameter) == ABENCH_OK;
+         at++)
+        put_parameter(&parameter);
+    putchar('\n');
+}
+
+static void list_workloads(bool verbose)
+{
+    abench_workload_info info = ABENCH_WORKLOAD_INFO_INIT;
+
+    if (!verbose)
+        printf("%-16s %5s %8s %5s  %s\n", "workload", "calls", "live", "lanes", "what it shows");
+    for (uint32_t at = 0; abench_workload_at(at, &info) == ABENCH_OK; at++) {
+        if (verbose)
+            describe_workload(&info);
+        else
+            list_workload(&info);
+    }
+    printf(
+        "%sNAME:KEY=VALUE,... sets a parameter (--verbose names them), NAME:scale=quick makes it "
+        "small;\ntape:FILE plays a tape in a file.\n",
+        verbose ? "" : "\n");
+}
+
+/* ---- targets --------------------------------------------------------------------------------- */
 
 static void list_targets(void)
 {
@@ -47,6 +162,8 @@ static void list_targets(void)
     target_list_free(all, count);
     target_cleanup();
 }
+
+/* ---- metrics --------------------------------------------------------------------------------- */
 
 static void list_metrics(void)
 {

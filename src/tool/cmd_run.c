@@ -13,14 +13,17 @@
 
 #include "tool/arguments.h"
 #include "tool/commands.h"
+#include "tool/length.h"
 #include "tool/library.h"
 #include "tool/matrix.h"
 #include "tool/preflight.h"
 #include "tool/program.h"
 #include "tool/progress.h"
 #include "tool/util.h"
+#include "tool/workloads.h"
 
-#define LINE_MOST 16000
+#define LINE_MOST   16000
+#define QUICK_SLICE 50000 /* operations: so that a small workload has more than its cold slice */
 
 extern char **environ;
 
@@ -166,46 +169,7 @@ static int prove_targets(matrix *m, const arguments *a)
     return status;
 }
 
-/* ---- workloads ------------------------------------------------------------------------------- */
-
-static void add_workload(matrix *m, char *label, char *spec)
-{
-    m->workloads = xrealloc(m->workloads, (m->workloads_count + 1) * sizeof *m->workloads);
-    m->workloads[m->workloads_count] =
-        (matrix_workload){xasprintf("w%02zu", m->workloads_count), label, spec, false};
-    m->workloads_count++;
-}
-
-#define TAPE_BYTES 24.0 /* an operation's, while the tape is built */
-#define GIB        1073741824.0
-
-static bool fits_memory(const matrix *m, const abench_workload *workload)
-{
-    return (double)abench_workload_operations(workload) * TAPE_BYTES < (double)matrix_memory(m);
-}
-
-static int add_workloads(matrix *m, const arguments *a)
-{
-    for (size_t at = 0; at < a->workloads_count; at++) {
-        abench_workload *workload = NULL;
-        abench_error error = ABENCH_ERROR_INIT;
-        if (abench_workload_parse(a->workloads[at], a->seed, (uint32_t)a->lanes, &workload,
-                                  &error) != ABENCH_OK)
-            return command_fail(EXIT_USAGE, "%s", error.message);
-        if (!fits_memory(m, workload)) {
-            const double gib = (double)abench_workload_operations(workload) * TAPE_BYTES / GIB;
-            abench_workload_destroy(workload);
-            return command_fail(
-                EXIT_USAGE,
-                "workload '%.200s': its tape would take %.3g GiB while it is built, "
-                "more than this machine has (%.3g GiB): fewer lanes, slots or steps",
-                a->workloads[at], gib, (double)matrix_memory(m) / GIB);
-        }
-        add_workload(m, xstrdup(a->workloads[at]), xstrdup(abench_workload_spec(workload)));
-        abench_workload_destroy(workload);
-    }
-    return EXIT_OK;
-}
+/* ---- a command ------------------------------------------------------------------------------- */
 
 /* A word as a shell takes it: quoted where it has to be. */
 static char *quote(const char *word)
@@ -316,7 +280,7 @@ static int add_command(matrix *m, const arguments *a)
     int status = EXIT_OK;
 
     m->command = a->command;
-    add_workload(m, join(a->command), NULL);
+    workloads_add(m, join(a->command), NULL);
     program_inspect(a->command[0], &p);
     m->program = describe_files(p.path, p.image);
     m->folder = getcwd(NULL, 0);
@@ -370,7 +334,7 @@ static int plan(matrix *m, const arguments *a)
     int status = find_parts(m);
 
     if (status == EXIT_OK)
-        status = add_workloads(m, a);
+        status = workloads_read(m, a);
     if (status == EXIT_OK)
         status = add_targets(m, a);
     if (status == EXIT_OK)
@@ -392,7 +356,11 @@ static int run_and_show(matrix *m, bool color)
 
     if (!matrix_open(m, message, sizeof message))
         return command_fail(EXIT_ENVIRONMENT, "%s", message);
-    if (!matrix_run(m, message, sizeof message) || !matrix_write(m, message, sizeof message))
+    status = length_choose(m);
+    if (status != EXIT_OK)
+        return status;
+    if (!matrix_write(m, message, sizeof message) || !matrix_run(m, message, sizeof message) ||
+        !matrix_write(m, message, sizeof message))
         return command_fail(EXIT_ENVIRONMENT, "%s", message);
     status = command_show(m->directory, color, &failed);
     if (matrix_interrupted)
@@ -415,6 +383,8 @@ static void clear(matrix *m)
         free(m->workloads[at].id);
         free(m->workloads[at].label);
         free(m->workloads[at].spec);
+        free(m->workloads[at].argument);
+        free(m->workloads[at].played);
     }
     for (size_t at = 0; at < m->notes_count; at++)
         free(m->notes[at]);
@@ -446,8 +416,10 @@ int cmd_run(int argc, char **argv, spawner *s)
     m.seed = a.seed;
     m.rounds = (uint32_t)a.rounds;
     m.lanes = (uint32_t)a.lanes;
-    m.slice_operations = a.slice_operations;
+    m.slice_operations = a.slice_operations == 0 && a.quick ? QUICK_SLICE : a.slice_operations;
     m.duration_ms = (uint64_t)(a.duration_s * 1000);
+    m.latency = a.latency;
+    m.tails = a.tails;
     m.cooldown_s = a.cooldown_s;
     m.timeout_s = a.timeout_s;
     m.same_seed = a.same_seed;

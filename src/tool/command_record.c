@@ -50,6 +50,7 @@ void command_record_clear(command_record *record)
         free(record->warnings[at]);
     free(record->metrics);
     free(record->warnings);
+    records_clear(&record->harness);
     record->metrics = NULL;
     record->warnings = NULL;
     record->metrics_count = record->metrics_capacity = 0;
@@ -225,6 +226,28 @@ static void print_metric(const command_metric *metric, FILE *out)
     print_record(out, line);
 }
 
+static void print_histogram(const model_histogram *histogram, FILE *out)
+{
+    json_t *line = new_record("histogram"), *buckets = json_array();
+
+    json_object_set_new(line, "name", json_text(histogram->name));
+    json_object_set_new(line, "unit", json_text(histogram->unit));
+    json_object_set_new(line, "interval", json_count(histogram->interval));
+    json_object_set_new(line, "count", json_count(histogram->count));
+    json_object_set_new(line, "minimum", json_count(histogram->minimum));
+    json_object_set_new(line, "maximum", json_count(histogram->maximum));
+    for (size_t at = 0; at < histogram->buckets_count; at++) {
+        const model_bucket *bucket = &histogram->buckets[at];
+        json_t *item = json_array();
+        json_array_append_new(item, json_count(bucket->low));
+        json_array_append_new(item, json_count(bucket->high));
+        json_array_append_new(item, json_count(bucket->count));
+        json_array_append_new(buckets, item);
+    }
+    json_object_set_new(line, "buckets", buckets);
+    print_record(out, line);
+}
+
 char *command_record_print(const command_record *record, size_t *size)
 {
     char *text = NULL;
@@ -237,6 +260,8 @@ char *command_record_print(const command_record *record, size_t *size)
     print_readings(record, out);
     for (size_t at = 0; at < record->metrics_count; at++)
         print_metric(&record->metrics[at], out);
+    for (size_t at = 0; at < record->harness.histograms_count; at++)
+        print_histogram(&record->harness.histograms[at], out);
     for (size_t at = 0; at < record->warnings_count; at++) {
         json_t *line = new_record("warning");
         json_object_set_new(line, "message", json_cut(record->warnings[at], WARNING_MOST));
@@ -279,8 +304,12 @@ static bool has_nonce(const char *path, const char *nonce)
     return same;
 }
 
-static void take_over(command_record *record, const model_cell *cell)
+static void take_over(command_record *record, model_cell *cell)
 {
+    record->harness.histograms = cell->histograms;
+    record->harness.histograms_count = cell->histograms_count;
+    cell->histograms = NULL;
+    cell->histograms_count = 0;
     for (size_t at = 0; at < cell->metrics_count; at++) {
         const model_metric *metric = &cell->metrics[at];
         char *name =

@@ -11,6 +11,7 @@
 #include <allocbench/allocator.h>
 
 #include "tool/command.h"
+#include "tool/model.h"
 #include "tool/tree.h"
 
 typedef struct command_metric {
@@ -37,6 +38,7 @@ typedef struct command_record {
     char **warnings;
     size_t warnings_count;
     size_t warnings_capacity;
+    model_cell harness; /* of a harness's result: its latencies */
 } command_record;
 
 void command_record_metric(command_record *record, const char *name, const char *unit,
@@ -44,14 +46,15 @@ void command_record_metric(command_record *record, const char *name, const char 
 void command_record_warn(command_record *record, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The whole file: manifest, readings, metrics, warnings, end. free() it. */
+/* The whole file: manifest, readings, metrics, histograms, warnings, end. free() it. */
 char *command_record_print(const command_record *record, size_t *size);
 
-/* Takes over the metrics and warnings of a harness's result file at path (absolute). A file that is
- * not there is fine; one that is not whole, or has another nonce, gives a warning. Removes it. */
+/* Takes over the metrics, latencies and warnings of a harness's result file at path (absolute). A
+ * file that is not there is fine; one that is not whole, or has another nonce, gives a warning.
+ * Removes it. */
 void command_record_harness(command_record *record, const char *path);
 
-/* Frees metrics and warnings. */
+/* Frees metrics, warnings and what a harness said. */
 void command_record_clear(command_record *record);
 
 #endif

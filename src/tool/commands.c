@@ -24,6 +24,25 @@ int command_fail(int status, const char *format, ...)
     return status;
 }
 
+char *command_find_part(const char *name)
+{
+    static const char *const folders[] = {"", "/" ABENCH_PARTS_FROM_BIN};
+    char *self = realpath("/proc/self/exe", NULL);
+    char *found = NULL;
+
+    if (self == NULL)
+        return NULL;
+    *strrchr(self, '/') = '\0';
+    for (size_t at = 0; at < sizeof folders / sizeof folders[0] && found == NULL; at++) {
+        char *path = xasprintf("%s%s/%s", self, folders[at], name);
+        if (access(path, R_OK) == 0)
+            found = realpath(path, NULL);
+        free(path);
+    }
+    free(self);
+    return found;
+}
+
 int command_bad_option(char **argv, int answer, const struct option *options)
 {
     const char *text = argv[optind - 1];
@@ -67,6 +86,8 @@ static size_t count_failed(const model *m)
 
     for (size_t at = 0; at < m->cells_count; at++)
         count += m->cells[at].failed;
+    for (size_t at = 0; at < m->tails_count; at++)
+        count += m->tails[at].failed;
     return count;
 }
 

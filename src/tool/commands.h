@@ -20,11 +20,17 @@
 
 /* argv[0] is the verb. The spawner was forked before anything else; only run uses it. */
 int cmd_run(int argc, char **argv, spawner *s);
+int cmd_check(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_tape(int argc, char **argv);
 
 /* Prints "allocbench: ..." on stderr and returns status. */
 int command_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A part of ours that stands beside the command or, installed, in a folder of its own. NULL: it is
+ * not there; free() it. */
+char *command_find_part(const char *name);
 
 /* Says on stderr what is wrong with an option and returns EXIT_USAGE. answer is what getopt_long
  * gave ('?' or ':', with opterr 0 and an option string that begins with ':'); argv[0] is the verb.

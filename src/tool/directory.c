@@ -72,7 +72,13 @@ static json_t *command_json(const matrix *m)
     return list;
 }
 
-static json_t *workloads_json(const matrix *m)
+static json_t *text_or_null(const char *text)
+{
+    return text == NULL ? json_null() : json_text(text);
+}
+
+/* As they were asked; with what --duration made of them, once that is chosen, when it is no key. */
+static json_t *workloads_json(const matrix *m, bool is_key)
 {
     json_t *list = json_array();
 
@@ -83,6 +89,12 @@ static json_t *workloads_json(const matrix *m)
         json_object_set_new(item, "label", json_text(w->label));
         json_object_set_new(item, "kind", json_string(w->spec == NULL ? "command" : "tape"));
         json_object_set_new(item, "spec", json_text(w->spec == NULL ? "" : w->spec));
+        if (w->digest[0] != '\0')
+            json_object_set_new(item, "digest", json_string(w->digest));
+        if (!is_key) {
+            json_object_set_new(item, "argument", text_or_null(w->argument));
+            json_object_set_new(item, "played", text_or_null(w->played));
+        }
         json_array_append_new(list, item);
     }
     return list;
@@ -109,7 +121,7 @@ static json_t *key_json(const matrix *m)
     json_t *key = json_object();
 
     json_object_set_new(key, "tool_version", json_string(abench_version_string()));
-    json_object_set_new(key, "workloads", workloads_json(m));
+    json_object_set_new(key, "workloads", workloads_json(m, true));
     json_object_set_new(key, "command", command_json(m));
     json_object_set_new(key, "program", json_text(m->program == NULL ? "" : m->program));
     json_object_set_new(key, "folder", json_text(m->folder == NULL ? "" : m->folder));
@@ -120,6 +132,8 @@ static json_t *key_json(const matrix *m)
     json_object_set_new(key, "lanes", json_integer(m->lanes));
     json_object_set_new(key, "slice_operations", u64_text(m->slice_operations));
     json_object_set_new(key, "duration_ms", u64_text(m->duration_ms));
+    json_object_set_new(key, "latency", u64_text(m->latency));
+    json_object_set_new(key, "tails", json_boolean(m->tails));
     json_object_set_new(key, "keep_environment", json_boolean(m->keep_environment));
     json_object_set_new(key, "kept", kept_json(m));
     json_object_set_new(key, "ignore_failure", json_boolean(m->ignore_failure));
@@ -155,7 +169,7 @@ static bool write_matrix(const matrix *m, json_t *key, char *message, size_t mes
     json_object_set_new(root, "baseline", json_text(m->targets[m->baseline].name));
     json_object_set_new(root, "host", json_host(&m->host));
     json_object_set_new(root, "notes", notes_json(m));
-    json_object_set_new(root, "workloads", workloads_json(m));
+    json_object_set_new(root, "workloads", workloads_json(m, false));
     json_object_set_new(root, "targets", targets_json(m));
     json_object_set(root, "key", key);
     text = json_dumps(root, JSON_INDENT(1));
@@ -255,6 +269,18 @@ static void keep_notes(matrix *m, json_t *notes)
     }
 }
 
+/* The lengths that an earlier call chose for --duration: its rounds played them. */
+static void keep_arguments(matrix *m, json_t *workloads)
+{
+    for (size_t at = 0; at < m->workloads_count; at++) {
+        matrix_workload *w = &m->workloads[at];
+        const char *text =
+            json_string_value(json_object_get(json_array_get(workloads, at), "argument"));
+        if (w->spec != NULL && w->argument == NULL && text != NULL)
+            w->argument = xstrdup(text);
+    }
+}
+
 /* Rounds that no matrix.json explains could be anybody's. */
 static bool has_rounds(const matrix *m, char *message, size_t message_size)
 {
@@ -314,6 +340,7 @@ static bool compare_key(matrix *m, json_t *key, char *message, size_t message_si
         const char *begun = json_string_value(json_object_get(root, "unix_s"));
         m->unix_s = begun == NULL ? 0 : strtoull(begun, NULL, 10);
         keep_notes(m, json_object_get(root, "notes"));
+        keep_arguments(m, json_object_get(root, "workloads"));
     }
     json_decref(root);
     free(path);

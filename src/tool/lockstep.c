@@ -33,6 +33,7 @@ typedef struct child {
     uint64_t live_bytes;
     uint64_t tape_bytes;
     uint64_t slices; /* expected */
+    bool pauses;     /* its tape sleeps in real time */
     char nonce[33];
     oom_counts oom;
 } child;
@@ -77,6 +78,7 @@ static char **make_environment(const round_state *s, const child *c, const targe
 {
     const matrix *m = s->m;
     char *extra[8];
+    const uint64_t latency = c->arm->tails ? 1 : m->latency;
     size_t count = 0;
     char *part = matrix_path(m, "cells", c->arm->name, ".jsonl.part");
     char **envp;
@@ -86,6 +88,7 @@ static char **make_environment(const round_state *s, const child *c, const targe
     extra[count++] =
         xasprintf("ALLOCBENCH_SEED=%llu", (unsigned long long)matrix_seed(m, s->round));
     extra[count++] = xasprintf("ALLOCBENCH_TURN=%d,%d", in, out);
+    extra[count++] = xasprintf("ALLOCBENCH_LATENCY=%llu", (unsigned long long)latency);
     if (m->lanes != 0)
         extra[count++] = xasprintf("ALLOCBENCH_LANES=%u", m->lanes);
     if (m->slice_operations != 0)
@@ -121,7 +124,7 @@ static void start_child(round_state *s, child *c)
 
     if (c->arm->target == MODEL_FLOOR)
         argv[1] = (char *)(uintptr_t) "--null";
-    argv[c->arm->target == MODEL_FLOOR ? 2 : 1] = m->workloads[s->workload].label;
+    argv[c->arm->target == MODEL_FLOOR ? 2 : 1] = m->workloads[s->workload].argument;
     make_nonce(c->nonce);
     oom_read(&c->oom);
     c->pid = -1;
@@ -248,17 +251,24 @@ static void explain_status(const matrix *m, child *c, int status)
     free(words);
 }
 
-/* The digests of a round's cells must be the same: they did the same work. */
+/* The digests of a round's cells must be the same: they did the same work. That of a tape in a file
+ * is known before; it has no plan. */
 static char *compare_digests(round_state *s, const model_cell *cell)
 {
-    if (cell->plan_digest == NULL || cell->work_digest == NULL)
+    const char *known = s->m->workloads[s->workload].digest;
+    const char *plan = cell->plan_digest == NULL ? "" : cell->plan_digest;
+
+    if ((cell->plan_digest == NULL && known[0] == '\0') || cell->work_digest == NULL)
         return xstrdup("its result names no digests");
-    if (s->plan_digest[0] == '\0') {
-        snprintf(s->plan_digest, sizeof s->plan_digest, "%s", cell->plan_digest);
+    if (known[0] != '\0' && strcmp(known, cell->work_digest) != 0)
+        return xasprintf("it played another tape than was read at the start (work digest %s, not "
+                         "%s)",
+                         cell->work_digest, known);
+    if (s->work_digest[0] == '\0') {
+        snprintf(s->plan_digest, sizeof s->plan_digest, "%s", plan);
         snprintf(s->work_digest, sizeof s->work_digest, "%s", cell->work_digest);
     }
-    if (strcmp(s->plan_digest, cell->plan_digest) == 0 &&
-        strcmp(s->work_digest, cell->work_digest) == 0)
+    if (strcmp(s->plan_digest, plan) == 0 && strcmp(s->work_digest, cell->work_digest) == 0)
         return NULL;
     return xasprintf("it did other work than the round's first cell (work digest %s, not %s)",
                      cell->work_digest, s->work_digest);
@@ -384,17 +394,18 @@ static bool fits(const round_state *s, const child *first)
 /* Until a started child has built its tape and could begin. */
 static bool await_ready(round_state *s, child *c)
 {
-    unsigned long long live, tape, slices;
+    unsigned long long live, tape, slices, pauses = 0;
 
     if (c->pid == 0 || !settle(s, c, await_line(s->m, c)))
         return false;
-    if (sscanf(c->line, "ready %llu %llu %llu", &live, &tape, &slices) != 3) {
+    if (sscanf(c->line, "ready %llu %llu %llu %llu", &live, &tape, &slices, &pauses) < 3) {
         kill_child(c, xasprintf("answered '%s' where 'ready' is wanted", c->line));
         return false;
     }
     c->live_bytes = live;
     c->tape_bytes = tape;
     c->slices = slices;
+    c->pauses = pauses != 0;
     if (live > matrix_memory(s->m) - matrix_memory(s->m) / 8) {
         kill_child(c,
                    xasprintf("its live set of %.3g GiB does not fit into the memory of %.3g GiB",
@@ -417,12 +428,27 @@ static void play_alone(round_state *s, child *c)
         ;
 }
 
-static void note_fallback(const round_state *s)
+/* Can the targets play in turns? When not, it is said why; once a workload for what is its own. */
+static bool can_take_turns(const round_state *s, const child *first)
 {
-    matrix_note(s->m,
-                "%s: the targets' live sets together would pass half of the memory; round %u runs "
-                "its cells one after the other",
-                s->m->workloads[s->workload].label, s->round + 1);
+    const char *label = s->m->workloads[s->workload].label;
+
+    if (first->pauses) {
+        matrix_note_once(s->m,
+                         "%.200s: it pauses in real time, which does not stand still while others "
+                         "play: its cells run one after the other",
+                         label);
+        return false;
+    }
+    if (!fits(s, first)) {
+        matrix_note_once(
+            s->m,
+            "%.200s: the targets' live sets together would pass half of the memory; round %u "
+            "runs its cells one after the other",
+            label, s->round + 1);
+        return false;
+    }
+    return true;
 }
 
 static void shuffle(abench_random *random, uint32_t *order, size_t count)
@@ -468,7 +494,7 @@ static void run_one_by_one(round_state *s, const uint32_t *order)
     }
 }
 
-/* Starts the children; false when they do not fit together: one is ready then, the others were not
+/* Starts the children; false when they cannot play in turns: one is ready then, the others were not
  * started. The first tells how large they are; the others build their tapes side by side. */
 static bool start_all(round_state *s, const uint32_t *order)
 {
@@ -479,10 +505,8 @@ static bool start_all(round_state *s, const uint32_t *order)
         start_child(s, c);
         if (!await_ready(s, c))
             continue;
-        if (!fits(s, c)) {
-            note_fallback(s);
+        if (!can_take_turns(s, c))
             return false;
-        }
         break;
     }
     for (size_t at = next + 1; at < s->count && !matrix_interrupted; at++)

@@ -1,8 +1,8 @@
 /*
  * lockstep.h - one round of a tape. All its children live at once, each with the same tape; the
  * tool hands a token round, the holder plays one slice while the others sleep, in an order that is
- * shuffled at each pass. Where their live sets together would pass half of the machine's memory the
- * children run one after the other instead.
+ * shuffled at each pass. Where their live sets together would pass half of the machine's memory, or
+ * the tape pauses in real time, the children run one after the other instead.
  */
 #ifndef ABENCH_TOOL_LOCKSTEP_H
 #define ABENCH_TOOL_LOCKSTEP_H

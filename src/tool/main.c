@@ -16,13 +16,15 @@ static const char usage[] =
     "  allocbench run WORKLOAD... [options]            workloads of the catalogue\n"
     "  allocbench run [WORKLOAD...] [options] -- COMMAND ARGS...   any program\n"
     "  allocbench report DIR                           the tables of a result directory again\n"
+    "  allocbench check [-t TARGET]...                 does a malloc do what C asks of it?\n"
     "  allocbench list [workloads|targets|metrics]     what there is\n"
+    "  allocbench tape show|digest|summary|save ...    what a workload does, step by step\n"
     "  allocbench --version\n"
     "\n"
     "allocbench run --help tells the options. Start with:\n"
     "  allocbench run churn-cross -t glibc -t jemalloc\n";
 
-static const char *const verbs[] = {"run", "report", "list"};
+static const char *const verbs[] = {"run", "check", "report", "list", "tape"};
 
 static int unknown_verb(const char *verb)
 {
@@ -75,8 +77,12 @@ int main(int argc, char **argv)
     }
     if (runs)
         return cmd_run(argc - 1, argv + 1, s);
+    if (strcmp(argv[1], "check") == 0)
+        return cmd_check(argc - 1, argv + 1);
     if (strcmp(argv[1], "report") == 0)
         return cmd_report(argc - 1, argv + 1);
+    if (strcmp(argv[1], "tape") == 0)
+        return cmd_tape(argc - 1, argv + 1);
     if (strcmp(argv[1], "list") == 0)
         return cmd_list(argc - 1, argv + 1);
     return unknown_verb(argv[1]);

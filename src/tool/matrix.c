@@ -78,27 +78,38 @@ const char *matrix_arm_title(const matrix *m, const arm *a)
 
     if (a->target == MODEL_FLOOR)
         return "floor";
-    snprintf(title, sizeof title, "%s%s", m->targets[a->target].name, a->again ? " (again)" : "");
+    snprintf(title, sizeof title, "%s%s%s", m->targets[a->target].name, a->again ? " (again)" : "",
+             a->tails ? " (tails)" : "");
     return title;
 }
 
 /* ---- one round ------------------------------------------------------------------------------- */
 
-static arm *make_arms(const matrix *m, size_t workload, uint32_t round, size_t *count)
+/* The arms of a round: the first *count, then those of its tail pass up to *all. */
+static arm *make_arms(const matrix *m, size_t workload, uint32_t round, size_t *count, size_t *all)
 {
-    arm *arms = xcalloc(m->targets_count + 2, sizeof *arms);
+    const bool is_tape = m->workloads[workload].spec != NULL;
+    arm *arms = xcalloc(2 * m->targets_count + 2, sizeof *arms);
     const char *id = m->workloads[workload].id;
+    size_t next = 0;
 
-    *count = 0;
     for (size_t at = 0; at < m->targets_count; at++) {
         if (m->targets[at].missing != NULL)
             continue;
-        arms[(*count)++] = (arm){at, false, xasprintf("%s.r%03u.t%02zu", id, round, at), NULL};
+        arms[next++] = (arm){.target = at, .name = xasprintf("%s.r%03u.t%02zu", id, round, at)};
         if (at == m->baseline)
-            arms[(*count)++] = (arm){at, true, xasprintf("%s.r%03u.t%02zub", id, round, at), NULL};
+            arms[next++] = (arm){
+                .target = at, .again = true, .name = xasprintf("%s.r%03u.t%02zub", id, round, at)};
     }
-    if (m->floor && m->workloads[workload].spec != NULL)
-        arms[(*count)++] = (arm){MODEL_FLOOR, false, xasprintf("%s.r%03u.floor", id, round), NULL};
+    if (m->floor && is_tape)
+        arms[next++] = (arm){.target = MODEL_FLOOR, .name = xasprintf("%s.r%03u.floor", id, round)};
+    *count = next;
+    for (size_t at = 0; at < m->targets_count && m->tails && is_tape; at++)
+        if (m->targets[at].missing == NULL)
+            arms[next++] = (arm){.target = at,
+                                 .tails = true,
+                                 .name = xasprintf("%s.r%03u.t%02zu-tails", id, round, at)};
+    *all = next;
     return arms;
 }
 
@@ -134,6 +145,8 @@ static json_t *arm_json(const matrix *m, const arm *a)
                         a->target == MODEL_FLOOR ? json_null()
                                                  : json_text(m->targets[a->target].name));
     json_object_set_new(item, "again", json_boolean(a->again));
+    if (a->tails)
+        json_object_set_new(item, "tails", json_true());
     json_object_set_new(item, "status", json_string(a->reason == NULL ? "ok" : "failed"));
     json_object_set_new(item, "reason", a->reason == NULL ? json_null() : json_text(a->reason));
     json_object_set_new(item, "file", a->reason == NULL ? json_string(file) : json_null());
@@ -215,35 +228,63 @@ static bool has_room(const matrix *m, char *message, size_t message_size)
     return false;
 }
 
+static bool has_failed(const arm *arms, size_t count, size_t index)
+{
+    for (size_t at = 0; at < count; at++)
+        if (arms[at].target == index && arms[at].reason != NULL)
+            return true;
+    return false;
+}
+
+/* The pass that times every operation, of the targets that could play. Returns how many arms the
+ * round has now. */
+static size_t run_tails(matrix *m, size_t workload, uint32_t round, arm *arms, size_t count,
+                        size_t all)
+{
+    size_t kept = count;
+
+    for (size_t at = count; at < all; at++) {
+        if (has_failed(arms, count, arms[at].target))
+            free(arms[at].name);
+        else
+            arms[kept++] = arms[at];
+    }
+    if (kept > count)
+        lockstep_round(m, workload, round, arms + count, kept - count);
+    return kept;
+}
+
 static bool run_round(matrix *m, size_t workload, uint32_t round, char *message,
                       size_t message_size)
 {
-    size_t count;
-    arm *arms = make_arms(m, workload, round, &count);
+    size_t count, all;
+    arm *arms = make_arms(m, workload, round, &count, &all);
     const char *mode = "sequential";
     bool good = true;
 
-    remove_remains(m, arms, count);
+    remove_remains(m, arms, all);
     if (m->workloads[workload].spec != NULL)
         mode = lockstep_round(m, workload, round, arms, count);
     else
         single_round(m, workload, round, arms, count);
+    if (!matrix_interrupted && m->starved == 0)
+        all = run_tails(m, workload, round, arms, count, all);
     if (!matrix_interrupted && m->starved != 0) {
         snprintf(
             message, message_size,
             "a cell could not be started (%s): its round is not kept; the same command goes on",
             strerror(m->starved));
         good = false;
-    } else if (!matrix_interrupted && count_failed(arms, count) > 0)
+    } else if (!matrix_interrupted && count_failed(arms, all) > 0)
         good = has_room(m, message, message_size);
     if (matrix_interrupted || !good) {
-        remove_remains(m, arms, count);
+        remove_remains(m, arms, all);
     } else {
-        report_failures(m, workload, round, arms, count);
+        report_failures(m, workload, round, arms, all);
         m->workloads[workload].hopeless = count_failed(arms, count) == count;
-        good = publish_round(m, workload, round, arms, count, mode, message, message_size);
+        good = publish_round(m, workload, round, arms, all, mode, message, message_size);
     }
-    free_arms(arms, count);
+    free_arms(arms, all);
     return good;
 }
 

@@ -18,10 +18,14 @@
 #include "tool/target.h"
 
 typedef struct matrix_workload {
-    char *id;      /* "w00" */
-    char *label;   /* as the user gave it */
-    char *spec;    /* canonical; NULL for the command */
-    bool hopeless; /* every cell of a round failed: its other rounds are not run */
+    char *id;        /* "w00" */
+    char *label;     /* as the user gave it, with what --quick and --paced add */
+    char *spec;      /* canonical, without what --duration chooses; NULL for the command */
+    char *argument;  /* what a cell is told to play: the label, or with a length that --duration
+                        chose; NULL: that is still to be chosen */
+    char *played;    /* canonical, of argument */
+    char digest[17]; /* of the work on a tape in a file, which is no part of its spec; else "" */
+    bool hopeless;   /* every cell of a round failed: its other rounds are not run */
 } matrix_workload;
 
 typedef struct matrix {
@@ -41,6 +45,7 @@ typedef struct matrix {
     uint32_t lanes;
     uint64_t slice_operations;
     uint64_t duration_ms;
+    uint64_t latency; /* one operation in so many is timed by itself; 0: none */
     double cooldown_s;
     double timeout_s;
     bool same_seed;
@@ -48,6 +53,7 @@ typedef struct matrix {
     bool ignore_failure;
     bool retry_failed; /* a finished round with a failed cell is run again */
     bool sequential;   /* cells of a tape one after the other, not in lockstep */
+    bool tails;        /* a second pass in each round of a tape that times every operation */
     bool floor;        /* a cell of the null allocator in each round of a tape */
     /* found */
     abench_host host;
@@ -68,6 +74,7 @@ typedef struct arm {
     bool again;
     char *name;   /* "w00.r000.t01b" */
     char *reason; /* NULL, or why it failed */
+    bool tails;   /* of the pass that times every operation */
 } arm;
 
 /* Set by SIGINT and SIGTERM. */

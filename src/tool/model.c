@@ -12,7 +12,7 @@
 
 #define MATRIX_BYTES ((size_t)16 << 20) /* of matrix.json and of each file in rounds/ */
 #define ITEMS_MAX    1000u              /* workloads, targets, notes */
-#define CELLS_MAX    2002u              /* of a round: targets, the baseline again, the floor */
+#define CELLS_MAX    3002u              /* of a round: targets, the baseline again, floor, tails */
 #define NAME_BYTES   256u
 #define TEXT_BYTES   65536u /* a command line */
 #define ID_BYTES     32u
@@ -23,6 +23,7 @@ typedef struct loader {
     model *m;
     json_source source;
     size_t cells_capacity;
+    size_t tails_capacity;
 } loader;
 
 /* ---- matrix.json ----------------------------------------------------------------------------- */
@@ -125,6 +126,7 @@ static void read_workloads(loader *l, const json_t *root)
         model_workload *workload = &l->m->workloads[l->m->workloads_count++];
         workload->id = copy_text(l, item, "id", NAME_BYTES, JSON_NEEDED);
         workload->label = copy_text(l, item, "label", TEXT_BYTES, JSON_NEEDED);
+        workload->spec = copy_text(l, item, "played", TEXT_BYTES, JSON_MAY_LACK);
         const char *kind = json_get_text(&l->source, item, "kind", NAME_BYTES, JSON_NEEDED);
         workload->is_command = strcmp(kind, "command") == 0;
         if (!workload->is_command && strcmp(kind, "tape") != 0)
@@ -230,8 +232,17 @@ static bool load_matrix(loader *l)
 
 /* ---- rounds/ --------------------------------------------------------------------------------- */
 
+static bool is_there(const model_cell *cells, size_t from, size_t to, const model_cell *cell)
+{
+    for (size_t i = from; i < to; i++) {
+        if (cells[i].target == cell->target && cells[i].again == cell->again)
+            return true;
+    }
+    return false;
+}
+
 /* Who the cell is of: a target, the baseline again, or the floor. */
-static void read_cell_owner(loader *l, const json_t *item, model_cell *cell, size_t first)
+static void read_cell_owner(loader *l, const json_t *item, model_cell *cell)
 {
     const char *name = json_get_text(&l->source, item, "target", NAME_BYTES, JSON_MAY_LACK);
     cell->again = json_get_flag(&l->source, item, "again", JSON_MAY_LACK);
@@ -243,16 +254,26 @@ static void read_cell_owner(loader *l, const json_t *item, model_cell *cell, siz
         json_source_fail(&l->source, "target", "none of the targets of matrix.json");
     if (cell->again && cell->target != l->m->baseline)
         json_source_fail(&l->source, "again", "only the baseline runs twice in a round");
-    for (size_t i = first; i < l->m->cells_count; i++) {
-        if (l->m->cells[i].target == cell->target && l->m->cells[i].again == cell->again)
-            json_source_fail(&l->source, NULL, "a second cell of this target");
-    }
 }
 
-static void read_cell(loader *l, const json_t *item, uint32_t round, size_t workload, size_t first)
+/* The round's cells begin at these places in the lists. */
+typedef struct round_start {
+    size_t cell;
+    size_t tail;
+} round_start;
+
+static void read_cell(loader *l, const json_t *item, uint32_t round, size_t workload,
+                      const round_start *first)
 {
+    model *m = l->m;
     model_cell cell = {.workload = workload, .round = round};
-    read_cell_owner(l, item, &cell, first);
+    const bool tails = json_get_flag(&l->source, item, "tails", JSON_MAY_LACK);
+    read_cell_owner(l, item, &cell);
+    if (tails ? is_there(m->tails, first->tail, m->tails_count, &cell)
+              : is_there(m->cells, first->cell, m->cells_count, &cell))
+        json_source_fail(&l->source, NULL, "a second cell of this target");
+    if (tails && (cell.again || cell.target == MODEL_FLOOR))
+        json_source_fail(&l->source, "tails", "only a target's first cell has a tail pass");
     const char *status = json_get_text(&l->source, item, "status", NAME_BYTES, JSON_NEEDED);
     cell.failed = strcmp(status, "ok") != 0;
     if (cell.failed && strcmp(status, "failed") != 0)
@@ -267,8 +288,13 @@ static void read_cell(loader *l, const json_t *item, uint32_t round, size_t work
     cell.file = *file != '\0' ? xstrdup(file) : NULL;
     if (cell.failed)
         cell.reason = xstrdup(*reason != '\0' ? reason : "no reason was recorded");
-    l->m->cells = util_grow(l->m->cells, l->m->cells_count, &l->cells_capacity, sizeof cell);
-    l->m->cells[l->m->cells_count++] = cell;
+    if (tails) {
+        m->tails = util_grow(m->tails, m->tails_count, &l->tails_capacity, sizeof cell);
+        m->tails[m->tails_count++] = cell;
+    } else {
+        m->cells = util_grow(m->cells, m->cells_count, &l->cells_capacity, sizeof cell);
+        m->cells[m->cells_count++] = cell;
+    }
 }
 
 static void read_round(loader *l, const json_t *root, const char *file)
@@ -292,17 +318,17 @@ static void read_round(loader *l, const json_t *root, const char *file)
         json_source_fail(&l->source, "round", "this round belongs into %s", own);
     free(own);
     const json_t *list = json_get_list(&l->source, root, "cells", CELLS_MAX, JSON_NEEDED);
-    size_t first = l->m->cells_count;
+    const round_start first = {l->m->cells_count, l->m->tails_count};
     size_t index;
     const json_t *item;
     json_array_foreach(list, index, item)
     {
         if (!json_source_enter(&l->source, item, "cells", index))
             return;
-        read_cell(l, item, round, workload, first);
+        read_cell(l, item, round, workload, &first);
     }
     const char *mode = json_get_text(&l->source, root, "mode", NAME_BYTES, JSON_MAY_LACK);
-    for (size_t i = first; i < l->m->cells_count; i++)
+    for (size_t i = first.cell; i < l->m->cells_count; i++)
         l->m->cells[i].in_lockstep = strcmp(mode, "lockstep") == 0;
 }
 
@@ -389,12 +415,12 @@ static int by_place(const void *a, const void *b)
 }
 
 /* A cell whose file is not whole failed, whatever its round says: the others still count. */
-static void load_cells(model *m)
+static void load_cells(const model *m, model_cell *cells, size_t count)
 {
-    if (m->cells_count > 0)
-        qsort(m->cells, m->cells_count, sizeof *m->cells, by_place);
-    for (size_t i = 0; i < m->cells_count; i++) {
-        model_cell *cell = &m->cells[i];
+    if (count > 0)
+        qsort(cells, count, sizeof *cells, by_place);
+    for (size_t i = 0; i < count; i++) {
+        model_cell *cell = &cells[i];
         char message[512] = "the round names no file for it";
         if (cell->failed)
             continue;
@@ -416,22 +442,31 @@ model *model_load(const char *directory, char *message, size_t message_size)
         model_free(l.m);
         return NULL;
     }
-    load_cells(l.m);
+    load_cells(l.m, l.m->cells, l.m->cells_count);
+    load_cells(l.m, l.m->tails, l.m->tails_count);
     return l.m;
+}
+
+static void free_cells(model_cell *cells, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        records_clear(&cells[i]);
+        free(cells[i].reason);
+        free(cells[i].file);
+    }
+    free(cells);
 }
 
 void model_free(model *m)
 {
     if (m == NULL)
         return;
-    for (size_t i = 0; i < m->cells_count; i++) {
-        records_clear(&m->cells[i]);
-        free(m->cells[i].reason);
-        free(m->cells[i].file);
-    }
+    free_cells(m->cells, m->cells_count);
+    free_cells(m->tails, m->tails_count);
     for (size_t i = 0; i < m->workloads_count; i++) {
         free(m->workloads[i].id);
         free(m->workloads[i].label);
+        free(m->workloads[i].spec);
     }
     for (size_t i = 0; i < m->targets_count; i++) {
         model_target *target = &m->targets[i];
@@ -444,7 +479,6 @@ void model_free(model *m)
         free(m->notes[i]);
     for (size_t i = 0; i < m->dead_count; i++)
         free(m->dead[i]);
-    free(m->cells);
     free(m->workloads);
     free(m->targets);
     free(m->notes);

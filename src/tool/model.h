@@ -53,6 +53,24 @@ typedef struct model_slice {
     uint64_t wait_ns;
 } model_slice;
 
+typedef struct model_bucket {
+    uint64_t low; /* its smallest value */
+    uint64_t high;
+    uint64_t count;
+} model_bucket;
+
+/* Latencies of one kind. */
+typedef struct model_histogram {
+    char *name;        /* "malloc", "control" ... */
+    char *unit;        /* "ns" */
+    uint64_t interval; /* one operation in so many was timed; 0: not told */
+    uint64_t count;
+    uint64_t minimum;
+    uint64_t maximum;
+    model_bucket *buckets; /* in rising order, none empty */
+    size_t buckets_count;
+} model_histogram;
+
 typedef struct model_cell {
     size_t workload; /* index */
     size_t target;   /* index; MODEL_FLOOR for the null allocator's cell */
@@ -76,6 +94,8 @@ typedef struct model_cell {
     size_t slices_count;
     char **warnings;
     size_t warnings_count;
+    model_histogram *histograms;
+    size_t histograms_count;
 } model_cell;
 
 #define MODEL_FLOOR ((size_t)-1)
@@ -83,6 +103,7 @@ typedef struct model_cell {
 typedef struct model_workload {
     char *id;    /* "w00": used in file names */
     char *label; /* the spec, or the command line, as the user gave it */
+    char *spec;  /* canonical, as it was played; "" when it is not known */
     bool is_command;
 } model_workload;
 
@@ -114,6 +135,9 @@ typedef struct model {
     size_t targets_count;
     model_cell *cells; /* of finished rounds, sorted by workload, round, target, again */
     size_t cells_count;
+    model_cell *tails; /* of the pass that timed every operation, sorted likewise: their histograms
+                          count, their times and memory do not */
+    size_t tails_count;
     char **dead; /* .part files: runs that died */
     size_t dead_count;
 } model;

@@ -10,14 +10,17 @@
 
 /* More of a kind than any honest run writes; a file that has them is refused before it fills the
  * memory. */
-#define READINGS_MAX 1000000u
-#define SLICES_MAX   1000000u
-#define PHASES_MAX   10000u
-#define METRICS_MAX  1000u
-#define WARNINGS_MAX 1000u
-#define NAME_BYTES   128u
-#define TEXT_BYTES   4096u
-#define COUNT_MAX    ((uint64_t)INT64_MAX)
+#define READINGS_MAX   1000000u
+#define SLICES_MAX     1000000u
+#define PHASES_MAX     10000u
+#define METRICS_MAX    1000u
+#define WARNINGS_MAX   1000u
+#define HISTOGRAMS_MAX 100u
+#define BUCKETS_MAX    10000u
+#define NAME_BYTES     128u
+#define TEXT_BYTES     4096u
+#define COUNT_MAX      ((uint64_t)INT64_MAX)
+#define SAMPLES_MAX    ((uint64_t)1 << 48) /* of one histogram: many of them can be added up */
 
 typedef struct reader {
     json_source source;
@@ -27,6 +30,7 @@ typedef struct reader {
     size_t slices_capacity;
     size_t metrics_capacity;
     size_t warnings_capacity;
+    size_t histograms_capacity;
     bool has_manifest;
     bool has_end;
 } reader;
@@ -216,6 +220,72 @@ static void read_warning(reader *r, const json_t *record)
             copy_text(r, record, "message", TEXT_BYTES, JSON_NEEDED);
 }
 
+/* [low, high, count], above the bucket before it. */
+static model_bucket read_bucket(reader *r, const json_t *item, size_t index)
+{
+    uint64_t numbers[3] = {0};
+    for (size_t i = 0; i < 3; i++) {
+        const json_t *number = json_array_get(item, i);
+        if (json_array_size(item) != 3 || !json_is_integer(number) ||
+            json_integer_value(number) < 0) {
+            json_source_fail(&r->source, "buckets", "item %zu is not [low, high, count]", index);
+            return (model_bucket){0, 0, 0};
+        }
+        numbers[i] = (uint64_t)json_integer_value(number);
+    }
+    if (numbers[0] > numbers[1] || numbers[2] == 0 || numbers[2] > SAMPLES_MAX)
+        json_source_fail(&r->source, "buckets", "item %zu is no bucket", index);
+    return (model_bucket){numbers[0], numbers[1], numbers[2]};
+}
+
+static void read_buckets(reader *r, const json_t *record, model_histogram *h)
+{
+    const json_t *list = json_get_list(&r->source, record, "buckets", BUCKETS_MAX, JSON_NEEDED);
+    uint64_t sum = 0;
+    size_t index;
+    const json_t *item;
+    h->buckets = xcalloc(json_array_size(list) + 1, sizeof *h->buckets);
+    json_array_foreach(list, index, item)
+    {
+        model_bucket bucket = read_bucket(r, item, index);
+        if (index > 0 && bucket.low <= h->buckets[index - 1].high)
+            json_source_fail(&r->source, "buckets", "item %zu is not above the one before", index);
+        if (r->source.failed)
+            return;
+        h->buckets[h->buckets_count++] = bucket;
+        sum += bucket.count; /* of at most BUCKETS_MAX numbers below 2^48 */
+    }
+    if (r->source.failed)
+        return;
+    if (sum != h->count)
+        json_source_fail(&r->source, "count", "not the sum of its buckets");
+    else if (h->count > 0 && (h->minimum < h->buckets[0].low || h->minimum > h->buckets[0].high))
+        json_source_fail(&r->source, "minimum", "not in its first bucket");
+    else if (h->count > 0 && (h->maximum < h->buckets[h->buckets_count - 1].low ||
+                              h->maximum > h->buckets[h->buckets_count - 1].high))
+        json_source_fail(&r->source, "maximum", "not in its last bucket");
+}
+
+static void read_histogram(reader *r, const json_t *record)
+{
+    const char *name = json_get_text(&r->source, record, "name", NAME_BYTES, JSON_NEEDED);
+    for (size_t i = 0; i < r->cell->histograms_count; i++) {
+        if (strcmp(r->cell->histograms[i].name, name) == 0)
+            json_source_fail(&r->source, "name", "a second histogram of this name");
+    }
+    if (r->source.failed || !GROW(r, histograms, HISTOGRAMS_MAX))
+        return;
+    model_histogram *h = &r->cell->histograms[r->cell->histograms_count++];
+    memset(h, 0, sizeof *h);
+    h->name = xstrdup(name);
+    h->unit = copy_text(r, record, "unit", NAME_BYTES, JSON_MAY_LACK);
+    h->interval = count_of(r, record, "interval", JSON_MAY_LACK);
+    h->count = json_get_count(&r->source, record, "count", SAMPLES_MAX, JSON_NEEDED);
+    h->minimum = count_of(r, record, "minimum", JSON_MAY_LACK);
+    h->maximum = count_of(r, record, "maximum", JSON_MAY_LACK);
+    read_buckets(r, record, h);
+}
+
 static void read_end(reader *r, const json_t *record)
 {
     r->has_end = true;
@@ -229,9 +299,9 @@ static void read_record(reader *r, const json_t *record)
         const char *kind;
         void (*read)(reader *r, const json_t *record);
     } kinds[] = {
-        {"manifest", read_manifest}, {"phase", read_phase},   {"reading", read_reading},
-        {"slice", read_slice},       {"metric", read_metric}, {"warning", read_warning},
-        {"end", read_end},
+        {"manifest", read_manifest}, {"phase", read_phase},         {"reading", read_reading},
+        {"slice", read_slice},       {"metric", read_metric},       {"warning", read_warning},
+        {"end", read_end},           {"histogram", read_histogram},
     };
     r->source.path[0] = '\0';
     const char *kind = json_get_text(&r->source, record, "record", NAME_BYTES, JSON_NEEDED);
@@ -324,6 +394,12 @@ void records_clear(model_cell *cell)
         free(cell->slices[i].phase);
     for (size_t i = 0; i < cell->warnings_count; i++)
         free(cell->warnings[i]);
+    for (size_t i = 0; i < cell->histograms_count; i++) {
+        free(cell->histograms[i].name);
+        free(cell->histograms[i].unit);
+        free(cell->histograms[i].buckets);
+    }
+    free(cell->histograms);
     free(cell->metrics);
     free(cell->readings);
     free(cell->phases);
@@ -337,6 +413,7 @@ void records_clear(model_cell *cell)
     cell->phases = NULL;
     cell->slices = NULL;
     cell->warnings = NULL;
+    cell->histograms = NULL;
     cell->plan_digest = NULL;
     cell->work_digest = NULL;
     cell->metrics_count = 0;
@@ -344,4 +421,5 @@ void records_clear(model_cell *cell)
     cell->phases_count = 0;
     cell->slices_count = 0;
     cell->warnings_count = 0;
+    cell->histograms_count = 0;
 }

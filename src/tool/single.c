@@ -46,13 +46,15 @@ static void run_cell(const matrix *m, uint32_t round, arm *a, round_progress *pr
     char *errors = matrix_path(m, "cells", a->name, ".err");
     char *duration = xasprintf("ALLOCBENCH_DURATION_MS=%llu", (unsigned long long)m->duration_ms);
     char *lanes = xasprintf("ALLOCBENCH_LANES=%u", m->lanes);
-    const char *extra[2];
+    char *latency = xasprintf("ALLOCBENCH_LATENCY=%llu", (unsigned long long)m->latency);
+    const char *extra[3];
     size_t extras = 0;
     launch how = {.argv = m->command, .input = -1, .output = -1, .errors = -1};
     command_options options = {.spawner = m->spawner, .how = &how, .target = t, .probe = m->probe};
     command_result result = {0};
     char message[1024];
 
+    extra[extras++] = latency;
     if (m->duration_ms != 0)
         extra[extras++] = duration;
     if (m->lanes != 0)
@@ -83,6 +85,7 @@ static void run_cell(const matrix *m, uint32_t round, arm *a, round_progress *pr
     remove_empty(output);
     remove_empty(errors);
     target_environment_free(how.envp);
+    free(latency);
     free(lanes);
     free(duration);
     free(errors);

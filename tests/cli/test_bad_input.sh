@@ -99,10 +99,6 @@ expect 0
 shows "true --rounds 7 -h (command, 1 round"
 
 # What the machine cannot hold is not begun.
-tool run mixed:slots=1,steps=1073741824,lanes=64 -t glibc -o big
-expect 2
-says "its tape would take"
-[ ! -e big ] || fail "a directory was made"
 tool run mixed:slots=4,steps=10,sizes=fixed:100000G -t glibc -o live --rounds 1
 expect 4
 says "GiB does not fit into the memory"

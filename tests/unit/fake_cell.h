@@ -53,13 +53,14 @@ static inline void fake_result(void)
     char text[1024];
 
     snprintf(text, sizeof text,
-             "{\"record\":\"manifest\",\"schema\":1,\"nonce\":\"%s\",\"seed\":%s,"
-             "\"plan_digest\":\"00000000000000aa\",\"allocator\":{\"family\":\"%s\",\"version\":"
+             "{\"record\":\"manifest\",\"schema\":1,\"nonce\":\"%s\",\"seed\":%s,\"latency\":%s,"
+             "\"%s\":\"00000000000000aa\",\"allocator\":{\"family\":\"%s\",\"version\":"
              "\"2\",\"build_id\":\"\",\"file\":\"/lib/x.so\",\"device\":1,\"inode\":1,"
              "\"mixed\":false,\"static\":false,\"others\":\"\"}}\n"
              "{\"record\":\"metric\",\"name\":\"x\",\"unit\":\"count\",\"direction\":\"lower\","
              "\"value\":1}\n%s",
              fake_is("other-nonce") ? "0" : getenv("ALLOCBENCH_NONCE"), getenv("ALLOCBENCH_SEED"),
+             getenv("ALLOCBENCH_LATENCY"), fake_is("no-plan") ? "no_plan" : "plan_digest",
              fake_is("other-allocator") ? "jemalloc" : "glibc",
              fake_is("short") ? ""
              : fake_is("other-digest")
@@ -95,6 +96,7 @@ static inline void fake_slices(int in, int out)
 static inline int fake_cell(void)
 {
     int in, out;
+    const char *live = getenv("FAKE_LIVE"), *pauses = getenv("FAKE_PAUSES");
     char ready[128];
 
     if (sscanf(getenv("ALLOCBENCH_TURN"), "%d,%d", &in, &out) != 2)
@@ -109,8 +111,9 @@ static inline int fake_cell(void)
         fake_write(out, "hello\n");
     while (fake_is("mute"))
         pause();
-    snprintf(ready, sizeof ready, "ready %s 10 %d\n",
-             getenv("FAKE_LIVE") == NULL ? "1000" : getenv("FAKE_LIVE"), FAKE_SLICES);
+    /* The fourth number came later. */
+    snprintf(ready, sizeof ready, "ready %s 10 %d%s%s\n", live == NULL ? "1000" : live, FAKE_SLICES,
+             pauses == NULL ? "" : " ", pauses == NULL ? "" : pauses);
     fake_write(out, ready);
     fake_slices(in, out);
     if (!fake_is("no-result"))
@@ -128,7 +131,7 @@ static inline int fake_cell(void)
 static inline matrix fake_matrix(void)
 {
     static char workload_id[] = "w00", label[] = "fake", spec[] = "fake/1:";
-    static matrix_workload workload = {workload_id, label, spec, false};
+    static matrix_workload workload = {workload_id, label, spec, label, spec, "", false};
     char folder[] = "/tmp/allocbench-test-XXXXXX";
     matrix m = {.lock = -1, .seed = 7, .rounds = 2, .timeout_s = 20, .floor = true};
 

@@ -115,6 +115,23 @@ static void a_harness_adds_its_metrics(void **state)
         assert_null(strstr(cell.warnings[at], "harness"));
 }
 
+static void a_harness_adds_its_latencies(void **state)
+{
+    (void)state;
+    measure_harness(MANIFEST "$ALLOCBENCH_NONCE; "
+                             "echo '{\"record\":\"histogram\",\"name\":\"request\",\"unit\":\"ns\","
+                             "\"interval\":1,\"count\":3,\"minimum\":7,\"maximum\":9,\"buckets\":"
+                             "[[7,7,2],[9,9,1]]}';" END);
+    assert_int_equal(cell.histograms_count, 1);
+    assert_string_equal(cell.histograms[0].name, "request");
+    assert_string_equal(cell.histograms[0].unit, "ns");
+    assert_int_equal(cell.histograms[0].interval, 1);
+    assert_int_equal(cell.histograms[0].count, 3);
+    assert_int_equal(cell.histograms[0].minimum, 7);
+    assert_int_equal(cell.histograms[0].maximum, 9);
+    assert_int_equal(cell.histograms[0].buckets[0].count, 2);
+}
+
 static void a_harness_that_died_is_a_warning(void **state)
 {
     (void)state;
@@ -146,6 +163,7 @@ int main(void)
         TEST(a_setting_that_the_command_drops_is_a_warning),
         TEST(a_stretch_without_a_look_is_a_warning),
         TEST(a_harness_adds_its_metrics),
+        TEST(a_harness_adds_its_latencies),
         TEST(a_harness_that_died_is_a_warning),
         TEST(a_failing_harness_leaves_no_result),
         TEST(a_result_of_another_run_is_a_warning),

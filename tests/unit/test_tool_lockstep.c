@@ -36,7 +36,7 @@ static round make(const char *const *specs, size_t count)
     free(cells);
     for (size_t at = 0; at < count; at++) {
         fake_target(&r.m, specs[at]);
-        r.arms[at] = (arm){at, false, xasprintf("arm%zu", at), NULL};
+        r.arms[at] = (arm){.target = at, .name = xasprintf("arm%zu", at)};
     }
     r.log = xasprintf("%s/log", r.m.directory);
     setenv("FAKE_LOG", r.log, 1);
@@ -187,6 +187,38 @@ static void what_does_not_fit_together_runs_in_sequence_and_says_so(void **state
     clear(&r);
 }
 
+static void what_pauses_in_real_time_runs_in_sequence_and_says_so_once(void **state)
+{
+    static const char *const specs[] = {"glibc", "glibc:A=1"};
+    round r = make(specs, 2);
+
+    (void)state;
+    setenv("FAKE_PAUSES", "0", 1);
+    play(&r);
+    assert_string_equal(r.mode, "lockstep");
+    assert_int_equal(r.m.notes_count, 0);
+    clear(&r);
+    r = make(specs, 2);
+    setenv("FAKE_PAUSES", "1", 1);
+    for (int again = 0; again < 2; again++) {
+        play(&r);
+        assert_string_equal(r.mode, "sequential");
+        assert_int_equal(r.m.notes_count, 1);
+        assert_non_null(strstr(r.m.notes[0], "fake: it pauses in real time"));
+        assert_good(&r, 0);
+        assert_good(&r, 1);
+    }
+    clear(&r);
+    /* Nothing has to be said to who asked for it. */
+    r = make(specs, 2);
+    r.m.sequential = true;
+    play(&r);
+    assert_string_equal(r.mode, "sequential");
+    assert_int_equal(r.m.notes_count, 0);
+    unsetenv("FAKE_PAUSES");
+    clear(&r);
+}
+
 static void a_child_that_dies_says_how(void **state)
 {
     (void)state;
@@ -268,20 +300,53 @@ static void an_interruption_ends_all_children(void **state)
     matrix_interrupted = 0;
 }
 
-static void the_protocol_reaches_the_child(void **state)
+static void a_tape_in_a_file_has_no_plan_and_a_digest_that_is_known(void **state)
 {
-    static const char *const specs[] = {"glibc"};
-    round r = make(specs, 1);
-    char *path, *text;
+    static const char *const specs[] = {"glibc:FAKE=no-plan", "glibc:FAKE=no-plan,A=1"};
+    matrix_workload tape = {.id = NULL};
 
     (void)state;
+    for (int other = 0; other < 2; other++) {
+        round r = make(specs, 2);
+        tape = r.m.workloads[0];
+        snprintf(tape.digest, sizeof tape.digest, "00000000000000%s", other ? "dd" : "bb");
+        r.m.workloads = &tape;
+        play(&r);
+        for (size_t at = 0; at < 2; at++) {
+            if (!other)
+                assert_good(&r, at);
+            else
+                assert_non_null(strstr(r.arms[at].reason,
+                                       "another tape than was read at the start (work digest "
+                                       "00000000000000bb, not 00000000000000dd)"));
+        }
+        clear(&r);
+    }
+    /* A workload of the catalogue has one. */
+    round r = make(specs, 1);
     play(&r);
-    assert_good(&r, 0);
-    path = matrix_path(&r.m, "cells", "arm0", ".jsonl");
-    text = util_read_file(path, 1 << 16, NULL);
-    assert_non_null(strstr(text, "\"seed\":8,")); /* of round 1 */
-    free(text);
-    free(path);
+    assert_string_equal(r.arms[0].reason, "its result names no digests");
+    clear(&r);
+}
+
+static void the_protocol_reaches_the_child(void **state)
+{
+    static const char *const specs[] = {"glibc", "glibc:A=1"};
+    round r = make(specs, 2);
+
+    (void)state;
+    r.m.latency = 512;
+    r.arms[1].tails = true;
+    play(&r);
+    for (size_t at = 0; at < 2; at++) {
+        char *path = matrix_path(&r.m, "cells", r.arms[at].name, ".jsonl");
+        char *text = util_read_file(path, 1 << 16, NULL);
+        assert_good(&r, at);
+        assert_non_null(strstr(text, "\"seed\":8,")); /* of round 1 */
+        assert_non_null(strstr(text, at == 0 ? "\"latency\":512," : "\"latency\":1,"));
+        free(text);
+        free(path);
+    }
     clear(&r);
 }
 
@@ -291,12 +356,14 @@ int main(void)
         cmocka_unit_test(one_holds_the_token_at_a_time_and_each_pass_is_shuffled),
         cmocka_unit_test(in_sequence_each_plays_to_its_end),
         cmocka_unit_test(what_does_not_fit_together_runs_in_sequence_and_says_so),
+        cmocka_unit_test(what_pauses_in_real_time_runs_in_sequence_and_says_so_once),
         cmocka_unit_test(a_child_that_dies_says_how),
         cmocka_unit_test(a_child_that_hangs_is_killed),
         cmocka_unit_test(a_result_that_proves_nothing_is_refused),
         cmocka_unit_test(cells_of_one_round_did_the_same_work),
         cmocka_unit_test(a_program_that_is_not_there_fails_every_arm),
         cmocka_unit_test(an_interruption_ends_all_children),
+        cmocka_unit_test(a_tape_in_a_file_has_no_plan_and_a_digest_that_is_known),
         cmocka_unit_test(the_protocol_reaches_the_child),
     };
 

@@ -125,6 +125,60 @@ static void a_round_is_every_target_the_baseline_twice_and_the_floor(void **stat
     fake_matrix_clear(&m);
 }
 
+static const char *find_tails(const json_t *cells, size_t from)
+{
+    for (size_t at = from; at < json_array_size(cells); at++)
+        if (json_is_true(json_object_get(json_array_get(cells, at), "tails")))
+            return text_of(json_array_get(cells, at), "target");
+    return NULL;
+}
+
+static void a_tail_pass_follows_of_every_target_that_could_play(void **state)
+{
+    static const char *const names[] = {"glibc", "glibc:A=1"};
+    matrix m = make("glibc:A=1");
+    json_t *root, *cells;
+    char *log = xasprintf("%s/log", m.directory), *text;
+
+    (void)state;
+    m.tails = true;
+    m.rounds = 1;
+    setenv("FAKE_LOG", log, 1);
+    run(&m);
+    unsetenv("FAKE_LOG");
+    root = read_round(&m, "w00.r000");
+    cells = json_object_get(root, "cells");
+    assert_int_equal(json_array_size(cells), 6);
+    for (size_t at = 0; at < 2; at++) {
+        const json_t *cell = json_array_get(cells, 4 + at);
+        char *file = xasprintf("cells/w00.r000.t%02zu-tails.jsonl", at);
+        assert_string_equal(text_of(cell, "target"), names[at]);
+        assert_string_equal(text_of(cell, "file"), file);
+        assert_true(json_is_true(json_object_get(cell, "tails")));
+        assert_null(json_object_get(json_array_get(cells, at), "tails"));
+        free(file);
+    }
+    json_decref(root);
+    /* The normal cells had ended before, and no more is in step with a tail. */
+    text = util_read_file(log, 1 << 16, NULL);
+    assert_non_null(strstr(text, "-tails"));
+    assert_null(strstr(strstr(text, "-tails"), "t00b.jsonl"));
+    assert_null(strstr(strstr(text, "-tails"), "floor.jsonl"));
+    free(text);
+    free(log);
+    fake_matrix_clear(&m);
+    m = make("glibc:FAKE=words");
+    m.tails = true;
+    m.rounds = 1;
+    run(&m);
+    root = read_round(&m, "w00.r000");
+    cells = json_object_get(root, "cells");
+    assert_int_equal(json_array_size(cells), 5);
+    assert_string_equal(find_tails(cells, 0), "glibc");
+    json_decref(root);
+    fake_matrix_clear(&m);
+}
+
 static void what_is_missing_has_no_arm(void **state)
 {
     matrix m = make("mine=/no/such.so");
@@ -292,6 +346,8 @@ static void the_key_names_what_differs(void **state)
     DIFFERS(floor, false, "floor (true there, false asked)");
     DIFFERS(sequential, true, "sequential");
     DIFFERS(ignore_failure, true, "ignore_failure");
+    DIFFERS(latency, 3, "latency (\"0\" there, \"3\" asked)");
+    DIFFERS(tails, true, "tails (false there, true asked)");
     DIFFERS(command, command, "command");
     DIFFERS(targets_count, 1, "targets");
     DIFFERS(host.cpus_online, 99, "host.cpus_online (0 there, 99 asked)");
@@ -299,6 +355,9 @@ static void the_key_names_what_differs(void **state)
     w.spec = other_spec;
     m.workloads = &w;
     refuse(&m, "workloads.1.spec (\"fake/1:\" there, \"fake/2:\" asked)");
+    w.spec = before->spec;
+    snprintf(w.digest, sizeof w.digest, "ab");
+    refuse(&m, "workloads.1.digest (none there, \"ab\" asked)");
     m.workloads = before;
     snprintf(m.targets[1].identity.build_id, sizeof m.targets[1].identity.build_id, "ab");
     refuse(&m, "targets.glibc:A=1.build_id (\"\" there, \"ab\" asked)");
@@ -309,6 +368,35 @@ static void the_key_names_what_differs(void **state)
     free(m.targets[1].name);
     m.targets[1].name = xstrdup(other_name);
     refuse(&m, "targets.glibc:A=2.name (\"glibc:A=1\" there, \"glibc:A=2\" asked)");
+    fake_matrix_clear(&m);
+}
+
+static void a_length_that_was_chosen_is_recorded_and_no_part_of_the_key(void **state)
+{
+    static char chosen[] = "fake:steps=7", played[] = "fake/1:steps=7";
+    matrix m = fake_matrix();
+    matrix_workload w = m.workloads[0];
+
+    (void)state;
+    fake_target(&m, "glibc");
+    m.workloads = &w;
+    m.duration_ms = 1000;
+    w.argument = w.played = NULL;
+    open_matrix(&m);
+    assert_null(w.argument); /* interrupted before it was chosen: nothing was played either */
+    assert_true(open_again(&m));
+    assert_null(w.argument);
+    w.argument = chosen;
+    w.played = played;
+    assert_true(matrix_write(&m, message, sizeof message));
+    w.argument = w.played = NULL;
+    assert_true(open_again(&m));
+    assert_string_equal(w.argument, "fake:steps=7");
+    free(w.argument);
+    w.argument = NULL;
+    m.duration_ms = 2000;
+    refuse(&m, "duration_ms (\"1000\" there, \"2000\" asked)");
+    assert_null(w.argument);
     fake_matrix_clear(&m);
 }
 
@@ -422,6 +510,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_round_is_every_target_the_baseline_twice_and_the_floor),
+        cmocka_unit_test(a_tail_pass_follows_of_every_target_that_could_play),
         cmocka_unit_test(what_is_missing_has_no_arm),
         cmocka_unit_test(the_seed_goes_with_the_round_or_stays),
         cmocka_unit_test(a_failed_cell_is_marked_with_its_reason_whatever_it_holds),
@@ -430,6 +519,7 @@ int main(void)
         cmocka_unit_test(a_round_that_cannot_be_kept_is_the_machines_fault),
         cmocka_unit_test(a_directory_is_locked_by_one),
         cmocka_unit_test(the_key_names_what_differs),
+        cmocka_unit_test(a_length_that_was_chosen_is_recorded_and_no_part_of_the_key),
         cmocka_unit_test(rounds_timeouts_and_pauses_are_not_of_the_key),
         cmocka_unit_test(a_library_without_a_build_id_is_known_by_its_size_and_time),
         cmocka_unit_test(kept_variables_are_of_the_key),

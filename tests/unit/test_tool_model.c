@@ -39,22 +39,6 @@ static model *load(const fake *f)
     return model_load(f->path, message, sizeof message);
 }
 
-/* Replaces the first `from` in a file. */
-static void edit(const fake *f, const char *name, const char *from, const char *to)
-{
-    size_t size;
-    char *text = fake_read(f, name, &size);
-    char *at = strstr(text, from);
-    assert_non_null(at);
-    char *changed;
-    size_t changed_size;
-    FILE *out = open_memstream(&changed, &changed_size);
-    fprintf(out, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
-    fclose(out);
-    fake_write(f, name, changed, changed_size);
-    free(changed);
-}
-
 static void assert_refused(const fake *f, const char *why)
 {
     model *m = load(f);
@@ -197,7 +181,7 @@ static void runs_that_died_are_listed(void **state)
 
 static void a_cell_without_its_end_record_failed(void **state)
 {
-    edit(*state, cell0, "\"record\":\"end\"", "\"record\":\"unknown kind\"");
+    fake_edit(*state, cell0, "\"record\":\"end\"", "\"record\":\"unknown kind\"");
     assert_cell_failed(*state, "cells/w00.r000.t01.jsonl:61:1: has no end record");
 }
 
@@ -273,7 +257,7 @@ static void records_that_lie_fail_their_cell(void **state)
     memcpy(good, text, size);
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
         fake_write(*state, cell0, good, size);
-        edit(*state, cell0, lies[i].from, lies[i].to);
+        fake_edit(*state, cell0, lies[i].from, lies[i].to);
         assert_cell_failed(*state, lies[i].why);
     }
     free(good);
@@ -281,7 +265,7 @@ static void records_that_lie_fail_their_cell(void **state)
 
 static void a_metric_of_null_is_absent(void **state)
 {
-    edit(*state, cell0, "\"value\":1000.0", "\"value\":null");
+    fake_edit(*state, cell0, "\"value\":1000.0", "\"value\":null");
     model *m = load(*state);
     assert_non_null(m);
     assert_false(m->cells[0].failed);
@@ -323,7 +307,7 @@ static void a_wrong_matrix_is_refused_with_its_place(void **state)
     memcpy(good, text, size);
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
         fake_write(*state, "matrix.json", good, size);
-        edit(*state, "matrix.json", lies[i].from, lies[i].to);
+        fake_edit(*state, "matrix.json", lies[i].from, lies[i].to);
         assert_refused(*state, lies[i].why);
     }
     free(good);
@@ -355,7 +339,7 @@ static void a_wrong_round_is_refused_with_its_place(void **state)
     memcpy(good, text, size);
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
         fake_write(*state, "rounds/w00.r000.json", good, size);
-        edit(*state, "rounds/w00.r000.json", lies[i].from, lies[i].to);
+        fake_edit(*state, "rounds/w00.r000.json", lies[i].from, lies[i].to);
         assert_refused(*state, lies[i].why);
     }
     free(good);

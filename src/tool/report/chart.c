@@ -1,6 +1,5 @@
 #include "tool/report/chart.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,19 +50,11 @@ typedef struct chart {
 char *chart_name(const model *m, size_t workload)
 {
     const model_workload *w = &m->workloads[workload];
-    char slug[49];
-    size_t length = 0;
-    for (const char *c = w->label; *c != '\0' && length < sizeof slug - 1; c++) {
-        bool plain = (unsigned char)*c < 0x80 && isalnum((unsigned char)*c);
-        if (plain)
-            slug[length++] = (char)tolower((unsigned char)*c);
-        else if (length > 0 && slug[length - 1] != '-')
-            slug[length++] = '-';
-    }
-    while (length > 0 && slug[length - 1] == '-')
-        length--;
-    slug[length] = '\0';
-    return xasprintf("rss-%s%s%s.svg", w->id, length > 0 ? "-" : "", slug);
+    char *slug = format_slug(w->label, 48);
+    char *name = xasprintf("rss-%s%s%s.svg", w->id, *slug != '\0' ? "-" : "", slug);
+
+    free(slug);
+    return name;
 }
 
 /* ---- what is drawn --------------------------------------------------------------------------- */

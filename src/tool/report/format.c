@@ -252,3 +252,41 @@ int format_decimals(double value)
     double size = fabs(value);
     return size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
 }
+
+char *format_ns(double ns)
+{
+    format_unit scale = format_scale("ns", ns);
+    double shown = ns / scale.divisor;
+    bool whole = scale.divisor <= 1 && shown < 1000; /* a clock's nanoseconds have no halves */
+    return xasprintf("%.*f%s", whole ? 0 : format_decimals(shown), shown, scale.name);
+}
+
+char *format_count(double count)
+{
+    static const char *const names[] = {"", "k", "M", "G", "T", "P", "E"};
+    size_t at = 0;
+    while (fabs(count) >= 999.5 && at + 1 < sizeof names / sizeof *names) {
+        count /= 1000;
+        at++;
+    }
+    return xasprintf("%.*f%s", at == 0 ? 0 : format_decimals(count), count, names[at]);
+}
+
+/* ---- names of files -------------------------------------------------------------------------- */
+
+char *format_slug(const char *text, size_t limit)
+{
+    char *slug = xmalloc(limit + 1);
+    size_t length = 0;
+    for (const char *c = text; *c != '\0' && length < limit; c++) {
+        bool plain = (unsigned char)*c < 0x80 && isalnum((unsigned char)*c);
+        if (plain)
+            slug[length++] = (char)tolower((unsigned char)*c);
+        else if (length > 0 && slug[length - 1] != '-')
+            slug[length++] = '-';
+    }
+    while (length > 0 && slug[length - 1] == '-')
+        length--;
+    slug[length] = '\0';
+    return slug;
+}

@@ -17,6 +17,9 @@ char *format_terminal(const char *text, size_t limit);
 /* Characters of a UTF-8 text, each counted as one column. */
 size_t format_width(const char *text);
 
+/* For a file's name: letters, digits and dashes, at most limit of them; may be "". free() it. */
+char *format_slug(const char *text, size_t limit);
+
 /* In running Markdown text or a table's cell: nothing in it is markup, and it is one line. */
 void format_markdown(FILE *out, const char *text);
 
@@ -44,6 +47,12 @@ typedef struct format_unit {
 /* For values up to largest that were recorded in unit: ns, us, ms, s; B, KiB, MiB, GiB; counts in
  * k and M; any other unit as it is. */
 format_unit format_scale(const char *unit, double largest);
+
+/* A duration with its unit: "21ns", "1.25us", "4.1ms", "12s". free() it. */
+char *format_ns(double ns);
+
+/* A count in a few letters: "950", "12.3k", "4.1M". free() it. */
+char *format_count(double count);
 
 /* Decimals that leave three digits of a value. */
 int format_decimals(double value);

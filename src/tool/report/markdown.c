@@ -7,7 +7,9 @@
 #include <time.h>
 
 #include "tool/report/format.h"
+#include "tool/report/latency.h"
 #include "tool/report/notes.h"
+#include "tool/report/phases.h"
 #include "tool/report/view.h"
 
 /* ---- what was asked, and where --------------------------------------------------------------- */
@@ -177,6 +179,34 @@ static void put_noise(const view *v, FILE *out)
         fputs(".\n", out);
 }
 
+static void put_phases(const view *v, FILE *out)
+{
+    char *sentence = phases_clock(v);
+    phases_markdown(v, out);
+    if (sentence != NULL) {
+        fputs("\nThe clock: ", out);
+        format_markdown(out, sentence);
+        fputs(".\n", out);
+    }
+    free(sentence);
+}
+
+static void put_latency(const view *v, FILE *out)
+{
+    latency *l = latency_make(v->s->m, v->workload);
+    if (l == NULL)
+        return;
+    char *title = latency_title(l);
+    grid *g = latency_grid(l, false);
+    fputs("\nThe ", out);
+    format_markdown(out, title);
+    fputs(":\n\n", out);
+    grid_markdown(g, out);
+    grid_free(g);
+    free(title);
+    latency_free(l);
+}
+
 static void put_workload(const summary *s, size_t workload, const char *chart, FILE *out)
 {
     const model_workload *w = &s->m->workloads[workload];
@@ -203,6 +233,8 @@ static void put_workload(const summary *s, size_t workload, const char *chart, F
     put_notes(out, "\nFailed cells:\n\n", notes_failures(s->m, workload));
     if (chart != NULL)
         fprintf(out, "\n![RSS over time](%s)\n", chart);
+    put_phases(v, out);
+    put_latency(v, out);
     view_free(v);
 }
 
@@ -215,16 +247,30 @@ static void put_reading_help(const model *m, FILE *out)
           "- **x0.72** is the median of the rounds' ratios to ",
           out);
     format_markdown(out, m->targets[m->baseline].name);
-    fputs(", each taken within one round. \\~ after it: call it a tie - the rounds lie on both "
-          "sides of "
-          "1, or overlap what the baseline does against itself (A/A). ? after it: one round only, "
-          "which proves nothing.\n"
-          "- A/A is the baseline run twice a round. A difference smaller than that is noise.\n"
-          "- Time is the median over slices of work, without each phase's first, waits and pauses; "
-          "memory is what the kernel says, less what it said before the work. *usable/live* is "
-          "what the allocator rounds up, *RSS/live* "
-          "all that it costs, *drained* what it keeps when everything was freed.\n"
-          "- An allocator can win one column by losing another: read the row, not the cell.\n"
+    fputs(
+        ", each taken within one round. \\~ after it: call it a tie - the rounds lie on both "
+        "sides of "
+        "1, or overlap what the baseline does against itself (A/A). ? after it: one round only, "
+        "which proves nothing.\n"
+        "- A/A is the baseline run twice a round. A difference smaller than that is noise.\n"
+        "- Time is the median over slices of work, without each phase's first, waits and pauses; "
+        "memory is what the kernel says, less what it said before the work. *usable/live* is "
+        "what the allocator rounds up, *RSS/live* "
+        "all that it costs, *drained* what it keeps when everything was freed.\n"
+        "- Peaks: RSS before a peak, at its end and at the end of its recovery; *came back* is the "
+        "share of its growth that was given back by then, *half back after* how long that took "
+        "on the target's own clock (*not seen*: the timeline has too few readings there).\n",
+        out);
+    if (latency_any(m)) {
+        fputs("- Latencies are added up over the rounds. ", out);
+        format_markdown(out, latency_legend);
+        fputs(
+            ". *control* is what the clock reads around nothing, *malloc\\_touch* a call with the "
+            "first write behind it. Single operations are timed for their tails: rank by the "
+            "time of many, above.\n",
+            out);
+    }
+    fputs("- An allocator can win one column by losing another: read the row, not the cell.\n"
           "- In lockstep a target plays a slice, then sleeps while the others play theirs. It "
           "finds cold "
           "caches when it goes on, which weighs more the faster it is and the more targets there "
@@ -238,6 +284,10 @@ static void put_reading_help(const model *m, FILE *out)
 
 static void put_files(const model *m, char *const *charts, FILE *out)
 {
+    const char *histograms =
+        latency_any(m) ? "- hgrm/: every latency's percentiles, as HdrHistogram's plotters read "
+                         "them, in nanoseconds\n"
+                       : "";
     fputs("\n## Again\n\n", out);
     format_markdown_block(out, m->command_line);
     fputs("\n## Files\n\n"
@@ -247,6 +297,7 @@ static void put_files(const model *m, char *const *charts, FILE *out)
           "- [matrix.json](matrix.json), rounds/, cells/: what all of this is made from "
           "(`allocbench report` makes it again)\n",
           out);
+    fputs(histograms, out);
     for (size_t i = 0; i < m->workloads_count; i++) {
         if (charts[i] != NULL) {
             fprintf(out, "- [%s](%s): RSS over time, ", charts[i], charts[i]);

@@ -148,17 +148,24 @@ note_list notes_make(const model *m)
     return c.list;
 }
 
+static void add_failures(collector *c, const model *m, size_t workload, const model_cell *cells,
+                         size_t count, const char *pass)
+{
+    for (size_t i = 0; i < count; i++) {
+        const model_cell *cell = &cells[i];
+        if (cell->workload == workload && cell->failed)
+            add(c,
+                xasprintf("%s%s, round %u: %s", notes_target(m, cell),
+                          cell->again ? " (A/A)" : pass, cell->round + 1, cell->reason),
+                NULL);
+    }
+}
+
 note_list notes_failures(const model *m, size_t workload)
 {
     collector c = {.capacity = 0};
-    for (size_t i = 0; i < m->cells_count; i++) {
-        const model_cell *cell = &m->cells[i];
-        if (cell->workload == workload && cell->failed)
-            add(&c,
-                xasprintf("%s%s, round %u: %s", notes_target(m, cell), cell->again ? " (A/A)" : "",
-                          cell->round + 1, cell->reason),
-                NULL);
-    }
+    add_failures(&c, m, workload, m->cells, m->cells_count, "");
+    add_failures(&c, m, workload, m->tails, m->tails_count, " (tails)");
     return c.list;
 }
 

@@ -4,6 +4,7 @@
 
 #include "tool/report/chart.h"
 #include "tool/report/data.h"
+#include "tool/report/latency.h"
 #include "tool/report/markdown.h"
 #include "tool/report/summary.h"
 #include "tool/util.h"
@@ -55,6 +56,17 @@ static bool write_charts(const model *m, char **charts, char *message, size_t me
     return true;
 }
 
+static bool write_latencies(const model *m, char *message, size_t message_size)
+{
+    bool whole = true;
+    for (size_t i = 0; i < m->workloads_count && whole; i++) {
+        latency *l = latency_make(m, i);
+        whole = l == NULL || latency_write(l, message, message_size);
+        latency_free(l);
+    }
+    return whole;
+}
+
 typedef struct parts {
     const summary *s;
     char **charts;
@@ -93,7 +105,8 @@ bool report_write_all(const model *m, char *message, size_t message_size)
     };
     summary *s = summary_make(m);
     char **charts = xcalloc(m->workloads_count + 1, sizeof *charts);
-    bool whole = write_charts(m, charts, message, message_size);
+    bool whole =
+        write_charts(m, charts, message, message_size) && write_latencies(m, message, message_size);
     for (size_t i = 0; whole && i < sizeof files / sizeof *files; i++) {
         page p;
         whole = page_open(&p, message, message_size);

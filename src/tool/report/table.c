@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "tool/report/format.h"
+#include "tool/report/latency.h"
 #include "tool/report/notes.h"
+#include "tool/report/phases.h"
 #include "tool/report/report.h"
 #include "tool/report/view.h"
 #include "tool/util.h"
@@ -277,6 +279,31 @@ static void put_title(const layout *l)
     free(label);
 }
 
+static void put_phases(const view *v, FILE *out, const style *chosen)
+{
+    char *sentence = phases_clock(v);
+    phases_terminal(v, out, chosen->bold, chosen->off);
+    if (sentence != NULL)
+        put_sentence(out, "", "", "", sentence, NULL);
+    free(sentence);
+}
+
+static void put_latency(const view *v, FILE *out, const style *chosen)
+{
+    latency *l = latency_make(v->s->m, v->workload);
+    if (l == NULL)
+        return;
+    char *title = latency_title(l);
+    grid *g = latency_grid(l, true);
+    if (g->rows > 0) {
+        fprintf(out, "\n%s\n", title);
+        grid_terminal(g, out, chosen->bold, chosen->off);
+    }
+    grid_free(g);
+    free(title);
+    latency_free(l);
+}
+
 static void put_workload(const summary *s, size_t workload, FILE *out, const style *chosen)
 {
     view *v = view_make(s, workload);
@@ -292,6 +319,8 @@ static void put_workload(const summary *s, size_t workload, FILE *out, const sty
         free(sentence);
     }
     put_notes(out, "failed: ", notes_failures(s->m, workload), chosen->worse, chosen->off);
+    put_phases(v, out, chosen);
+    put_latency(v, out, chosen);
     fputc('\n', out);
     layout_free(&l);
     view_free(v);
@@ -311,6 +340,8 @@ static void put_legend(const model *m, FILE *out, const style *chosen)
                  NULL);
     put_sentence(out, "x: ", "", "", ratios, NULL);
     put_sentence(out, "A/A: ", "", "", noise, NULL);
+    if (latency_any(m))
+        put_sentence(out, "latency: ", "", "", latency_legend, NULL);
     fputs(chosen->off, out);
     free(ratios);
     free(noise);

@@ -81,6 +81,25 @@ static inline char *fake_read(const fake *f, const char *name, size_t *size)
     return buffer;
 }
 
+/* Replaces the first `from` in a file, which must be there. */
+static inline void fake_edit(const fake *f, const char *name, const char *from, const char *to)
+{
+    size_t size;
+    char *text = fake_read(f, name, &size);
+    char *at = text == NULL ? NULL : strstr(text, from);
+    char *changed;
+    size_t changed_size;
+    FILE *out = open_memstream(&changed, &changed_size);
+    if (at == NULL) {
+        fprintf(stderr, "%s is not in %s\n", from, name);
+        exit(1);
+    }
+    fprintf(out, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+    fclose(out);
+    fake_write(f, name, changed, changed_size);
+    free(changed);
+}
+
 static inline void fake_write_json(const fake *f, const char *name, json_t *value)
 {
     char *text = json_dumps(value, JSON_INDENT(1));
