@@ -14,7 +14,7 @@ instructions() {
     awk '/^(summary|totals):/ { print $2; exit }' "$folder/$2"
 }
 
-played=$(instructions abench__lane_slice play)
+played=$(instructions abench__lane_stretch play)
 bare=$(instructions bare_loop bare)
 awk -v played="$played" -v bare="$bare" -v operations="$(cat "$folder/operations")" 'BEGIN {
     printf "player %.2f, bare loop %.2f, beyond it %.2f instructions an operation (at most 10)\n",
