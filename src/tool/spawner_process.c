@@ -175,10 +175,12 @@ static void give_up(running *run)
     _exit(0);
 }
 
-static void answer_send(const spawner_answer *message)
+/* The tool may be dead already, killed before it knew of a command that has begun: nobody else would
+ * end that one. */
+static void answer_send(const spawner_answer *message, running *run)
 {
     if (send(own_socket, message, sizeof *message, MSG_NOSIGNAL) != (ssize_t)sizeof *message)
-        _exit(1);
+        give_up(run);
 }
 
 /* Sleeps until a child has ended or the tool has something to say. true: SIGTERM, the tool is dead.
@@ -338,13 +340,13 @@ static void run_command(const spawner_request *asked, int *received, int count)
     message.begun.pid = run.pid;
     message.kind = run.pid < 0 ? SPAWNER_FAILED : SPAWNER_BEGUN;
     snprintf(message.what, sizeof message.what, "%s", what);
-    answer_send(&message);
+    answer_send(&message, &run);
     if (run.pid < 0)
         return;
     supervise(&run);
     message.kind = SPAWNER_ENDED;
     message.end = run.end;
-    answer_send(&message);
+    answer_send(&message, &run);
 }
 
 /* Receives a request and the descriptors beside it; ends with the tool. */
