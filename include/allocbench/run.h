@@ -53,7 +53,7 @@
  *   warning   message
  *   end       work_digest and receipt {planned, executed, failed, bytes_requested,
  *             live_bytes_end, live_blocks_end, checksum, checksum_planned, waits, wait_ns,
- *             pause_ns, by_kind {KIND: [planned, executed]}}; both absent without a tape
+ *             pause_ns, late_ns, by_kind {KIND: [planned, executed]}}; both absent without a tape
  */
 #ifndef ALLOCBENCH_RUN_H
 #define ALLOCBENCH_RUN_H

@@ -308,18 +308,22 @@ ABENCH_API void abench_tape_cursor_destroy(abench_tape_cursor *cursor);
  * one. src/tape/file.h has the layout. */
 
 /* Writes a tape to fd, from where its offset is. Not atomic: write to a file of another name and
- * rename it. ABENCH_ERROR_SYSTEM, _MEMORY. Blocks. Any thread. */
+ * rename it. ABENCH_ERROR_SYSTEM, _MEMORY, _LIMIT (more slots than a file may have). Blocks. Any
+ * thread. */
 ABENCH_API abench_status abench_tape_save(const abench_tape *tape, int32_t fd, abench_error *error);
 
 /* Reads a tape into memory. Nothing in the file is believed: every operation goes through the
  * checks of the builder, and digest and summary are worked out anew and compared. hooks may be
  * NULL, and else must outlive the tape. ABENCH_ERROR_SYNTAX says where (byte offset) and what;
- * _SYSTEM, _MEMORY, _TAPE. Blocks. Any thread. */
+ * _SYSTEM, _MEMORY, _TAPE, _LIMIT (it asks for more than a file may), _ARGUMENT. Blocks. Any
+ * thread. */
 ABENCH_API abench_status abench_tape_load(const char *path, const abench_memory_hooks *hooks,
                                           abench_tape **out, abench_error *error);
 
 /* The same as a streamed tape: the file is read as it is played, and must not change. Checks the
- * header and the trailer now, each block when its turn comes. Blocks. Any thread. */
+ * header and the trailer now, each block when its turn comes: whoever goes through the tape then
+ * gets what load would have said, or ABENCH_ERROR_STATE when the file is another one. Blocks. Any
+ * thread. */
 ABENCH_API abench_status abench_tape_open(const char *path, const abench_memory_hooks *hooks,
                                           abench_tape **out, abench_error *error);
 
@@ -339,19 +343,20 @@ typedef struct abench_receipt {
     uint64_t live_blocks_end; /* slots that still hold a block */
     uint64_t live_bytes_end;  /* planned; equal to the truth when nothing is short */
     uint64_t checksum_planned;
-    uint64_t checksum;    /* over the bytes written and read back */
-    uint64_t work_digest; /* over the words executed */
-    uint64_t waits;       /* operations that had to wait for another lane */
-    uint64_t wait_ns;     /* in them and at barriers, over all lanes; not in the timed sum */
-    uint64_t pause_ns;    /* in pauses; not in the timed sum */
-    uint64_t late_ns;     /* the latest that a lane came to a pace after its time */
-    uint64_t checked;     /* blocks whose contents were verified by checked play */
-    uint64_t faults;      /* that checked play found */
+    uint64_t checksum;         /* over the bytes written and read back */
+    uint64_t work_digest;      /* over the words executed */
+    uint64_t waits;            /* operations that had to wait for another lane */
+    uint64_t wait_ns;          /* in them and at barriers, over all lanes; not in the timed sum */
+    uint64_t pause_ns;         /* in pauses; not in the timed sum */
+    uint64_t late_ns;          /* the latest that a lane came to a pace after its time */
+    uint64_t checked;          /* blocks whose contents were verified by checked play */
+    uint64_t faults;           /* that checked play found */
+    uint64_t cross_lane_frees; /* planned: frees by another lane than the one that allocated */
 } abench_receipt;
 
 #define ABENCH_RECEIPT_INIT                                                                        \
     {                                                                                              \
-        sizeof(abench_receipt), 0, {0}, {0}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                 \
+        sizeof(abench_receipt), 0, {0}, {0}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0              \
     }
 
 /* Sets struct_size, the rest to 0. Any thread. */
@@ -412,7 +417,8 @@ typedef struct abench_fault {
     uint32_t reserved;
     uint64_t size;    /* of the block */
     uint64_t address; /* of the block */
-    uint64_t offset;  /* of the first wrong byte; usable size; alignment: as the fault has it */
+    uint64_t offset; /* OVERLAP, NOT_ZERO, REALLOC: of the first wrong byte in the block; ALIGN: the
+                         alignment that was wanted; SHORT: the usable size; FAILED: 0 */
 } abench_fault;
 
 typedef struct abench_player_options {
@@ -430,9 +436,10 @@ typedef struct abench_player_options {
     int32_t (*slice)(const abench_slice *slice, void *user); /* after each slice */
     int32_t (*mark)(const abench_mark *mark, void *user);    /* begin, after each phase */
     void *user;
-    /* Latency (see histogram.h): NULL, or where it goes when the play ends. One operation in
-     * latency_interval is timed, at gaps drawn at random around it from seed; 1: every one; 0:
-     * 1024. The times of slices contain what that costs. */
+    /* Latency (see histogram.h): NULL, or where it goes when the play ends. In phases that are timed
+     * one operation in latency_interval is timed by itself, at gaps drawn at random from seed; 1:
+     * every one; 0: 1024. The times of slices contain what that costs. Not with ABENCH_PLAY_CHECK,
+     * which leaves it empty. */
     abench_latency *latency;
     uint64_t latency_interval;
     uint64_t seed;

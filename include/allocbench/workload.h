@@ -2,7 +2,8 @@
  * workload.h - the catalogue: named, parameterised, seeded descriptions of what a program asks of
  * malloc, each compiled to a tape.
  *
- * A spec is NAME or NAME:KEY=VALUE,KEY=VALUE... A part without '=' belongs to the value before it,
+ * A spec is NAME or NAME:KEY=VALUE,KEY=VALUE... (or NAME/VERSION..., where another version is
+ * refused). A part without '=' belongs to the value before it,
  * so that sizes=mix:70%1-256,30%257-4096 needs no quoting. Every workload has two scales, which are
  * two sets of presets: scale=full, which is not needed, and scale=quick, the same pattern in less
  * than two seconds. The scale is no parameter: the canonical spec has its presets written out.
@@ -83,12 +84,13 @@ ABENCH_API const char *abench_workload_spec(const abench_workload *workload);
  * then the seed. Equal plan digests have equal work digests. Any thread. */
 ABENCH_API uint64_t abench_workload_plan_digest(const abench_workload *workload);
 
-/* How many operations its tape will hold: exact, or a bound that is less than twice that;
- * UINT64_MAX when it is more than can be said. A tape in memory takes 8 to 16 bytes for each, and
+/* How many operations its tape will hold: exact, or an estimate that is as a rule not too low, and
+ * less than twice that; UINT64_MAX when it is more than can be said. A tape in memory takes 8 to 16 bytes for each, and
  * up to three times that while it is built. Any thread. */
 ABENCH_API uint64_t abench_workload_operations(const abench_workload *workload);
 
-/* The largest sum of requested bytes that are alive at once, likewise. Any thread. */
+/* The largest sum of requested bytes that are alive at once, likewise; 0 when it is not known. Any
+ * thread. */
 ABENCH_API uint64_t abench_workload_live_bytes(const abench_workload *workload);
 
 /* 1 when its tape has pauses of real time: it is then played by itself, not in lockstep. Any

@@ -339,16 +339,16 @@ void abench__run_work_out(abench_run *run)
     const abench__run_phase *point = NULL, *end = &run->phases[run->phases_count - 1];
     const abench_memory *base = &run->phases[0].memory, *last = &end->memory;
 
-    if (run->has_tape)
+    if (run->has_tape && run->slices_lost == 0)
         work_out_times(run);
-    else
+    else if (!run->has_tape)
         work_out_own_times(run);
     for (uint32_t at = 1; at < run->phases_count; at++)
         if (run->phases[at].timed)
             point = &run->phases[at];
     if (point != NULL)
         work_out_point(run, point);
-    if (run->has_tape || !end->timed)
+    if (run->has_tape ? run->receipt.live_blocks_end == 0 : !end->timed)
         set_growth(run, RSS_DRAINED, ABENCH_MEMORY_RSS, last, base, last->rss_bytes,
                    base->rss_bytes);
     set_growth(run, RSS_PEAK, ABENCH_MEMORY_RSS | ABENCH_MEMORY_HWM, last, base, last->hwm_bytes,

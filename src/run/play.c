@@ -106,6 +106,8 @@ static int32_t on_slice(const abench_slice *slice, void *user)
 
     if (run->slices_count < run->slices_capacity)
         run->slices[run->slices_count++] = *slice;
+    else
+        run->slices_lost++;
     if (slice->last)
         return abench_sampler_stop(run->sampler) == ABENCH_OK ? 0 : 1;
     if (!in_lockstep(run))
@@ -135,8 +137,6 @@ static void plan_from(abench__run_plan *plan, const abench_tape_summary *summary
     plan->live_bytes = summary->live_bytes_peak;
     plan->memory_bytes = summary->memory_bytes;
     plan->pauses = summary->by_kind[ABENCH_OP_PAUSE] > 0;
-    plan->barriers_and_crossing =
-        summary->cross_lane_frees > 0 && summary->by_kind[ABENCH_OP_BARRIER] > 0;
 }
 
 /* A stream that no workload made is gone through for its plan. */
@@ -147,6 +147,31 @@ static abench_status plan_of(const abench_tape *tape, abench__run_plan *plan)
 
     plan_from(plan, &summary);
     return status;
+}
+
+#define LATE_NS 10000000u /* behind a pace: worth a word */
+
+/* What the receipt tells of how the work was done. */
+static void warn_of_work(abench_run *run)
+{
+    const abench_receipt *r = &run->receipt;
+
+    if (r->cross_lane_frees > 0 && r->planned[ABENCH_OP_BARRIER] > 0)
+        abench__run_warn(run, "the lanes move from barrier to barrier: rank this workload by "
+                              "memory, not by time");
+    if (r->late_ns > LATE_NS)
+        abench__run_warn(run,
+                         "a lane came %.3g ms late to its pace: the work did not keep up with "
+                         "real time",
+                         (double)r->late_ns / 1e6);
+    if (r->live_blocks_end > 0)
+        abench__run_warn(run, "the tape leaves %llu blocks alive: there is no drained memory",
+                         (unsigned long long)r->live_blocks_end);
+    if (run->slices_lost > 0)
+        abench__run_warn(run,
+                         "the workload made more operations than it had said, and %llu slices "
+                         "could not be kept: there are no times",
+                         (unsigned long long)run->slices_lost);
 }
 
 /* The tape's plan is in the run. */
@@ -164,9 +189,6 @@ static abench_status play_planned(abench_run *run, const abench_tape *tape,
     if (status == ABENCH_OK)
         status = abench__run_prepare(run);
     if (status == ABENCH_OK) {
-        if (run->plan.barriers_and_crossing)
-            abench__run_warn(run, "the lanes move from barrier to barrier: rank this workload by "
-                                  "memory, not by time");
         options.slice_operations = run->options.slice_operations;
         options.hooks = run->options.hooks;
         options.latency = run->latency;
@@ -178,8 +200,10 @@ static abench_status play_planned(abench_run *run, const abench_tape *tape,
         abench_receipt_init(&run->receipt);
         status = abench_play(tape, allocator, &options, &run->receipt, &run->error);
     }
-    if (status == ABENCH_OK)
+    if (status == ABENCH_OK) {
+        warn_of_work(run);
         status = abench__run_finish(run);
+    }
     if (status != ABENCH_OK)
         run->state = RUN_FAILED;
     return status;

@@ -380,6 +380,7 @@ static void write_end(const abench_run *run, writer *w)
         put_u64(w, "waits", r->waits);
         put_u64(w, "wait_ns", r->wait_ns);
         put_u64(w, "pause_ns", r->pause_ns);
+        put_u64(w, "late_ns", r->late_ns);
         put_key(w, "by_kind");
         abench__text_put_char(&w->line, '{');
         for (uint32_t kind = 1; kind < ABENCH_OP_KINDS; kind++) {

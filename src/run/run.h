@@ -38,7 +38,7 @@ typedef struct abench__run_plan {
     uint64_t live_bytes;   /* at their peak */
     uint64_t memory_bytes; /* of the tape, or of its stream */
     uint32_t pauses;       /* real time passes in it */
-    uint32_t barriers_and_crossing;
+    uint32_t reserved;
 } abench__run_plan;
 
 struct abench_run {
@@ -79,7 +79,8 @@ struct abench_run {
     abench_latency *latency; /* of a tape; NULL: off */
     abench_slice *slices;
     uint64_t slices_capacity;
-    double *scratch; /* as many as slices or readings, whichever is more */
+    uint64_t slices_lost; /* beyond it */
+    double *scratch;      /* as many as slices or readings, whichever is more */
     uint64_t scratch_bytes;
     uint64_t slices_bytes;
     abench_receipt receipt;

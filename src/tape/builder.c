@@ -18,7 +18,7 @@ _Static_assert(ABENCH_LANES_MAX < MERGED_TWO, "a lane fits into a tag");
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-static abench_status check_options(const abench_tape_options *o)
+abench_status abench__builder_check(const abench_tape_options *o)
 {
     const uint64_t slots = (uint64_t)o->lanes * o->local_slots + o->shared_slots;
 
@@ -107,7 +107,7 @@ abench_status abench__builder_create(const abench_tape_options *options, uint32_
         status = abench__hooks_copy(o.hooks, &hooks);
     o.lanes = o.lanes == 0 ? 1 : o.lanes;
     if (status == ABENCH_OK)
-        status = check_options(&o);
+        status = abench__builder_check(&o);
     if (status != ABENCH_OK)
         return status;
 
@@ -214,9 +214,7 @@ static abench_status append_merged(abench_tape_builder *b, uint32_t lane, const 
     abench__merged *m = b->merged;
 
     if (m->operations >= MERGED_OPERATIONS)
-        return abench__fail(&b->error, ABENCH_ERROR_LIMIT,
-                            "a generator appended more than %u operations in one call",
-                            ABENCH_FILL_MAX);
+        return abench__fail(&b->error, ABENCH_ERROR_LIMIT, FILL_LIMIT, ABENCH_FILL_MAX);
     m->words[m->words_count++] = packed[0];
     if (count == 2)
         m->words[m->words_count++] = packed[1];

@@ -38,6 +38,7 @@ typedef struct abench__merged {
     uint32_t segments_count;
 } abench__merged;
 
+#define FILL_LIMIT        "a generator appended more than %u operations in one call"
 #define MERGED_TWO        0x8000u
 #define MERGED_OPERATIONS (ABENCH__CHUNK_OPERATIONS + ABENCH_FILL_MAX + 2 * ABENCH_LANES_MAX)
 #define MERGED_CUTS       (MERGED_OPERATIONS / ABENCH_TAPE_CUT + ABENCH_PHASES_MAX + 2)
@@ -62,6 +63,9 @@ struct abench_tape_builder {
 /* What kind of builder. */
 #define BUILDER_STREAM     1u /* words go into a merged buffer, all memory is touched now */
 #define BUILDER_STATISTICS 2u /* medians of sizes and lifetimes */
+
+/* ABENCH_ERROR_ARGUMENT when no builder can be made of them. lanes: above 0. */
+abench_status abench__builder_check(const abench_tape_options *options);
 
 abench_status abench__builder_create(const abench_tape_options *options, uint32_t flags,
                                      abench_tape_builder **out);

@@ -5,10 +5,9 @@
 #include "base/arena.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "tape/slot.h"
 #include "tape/wait.h"
 #include "tape/word.h"
-
-#define POINTER_MASK (((uint64_t)1 << 48) - 1)
 
 /* The alignment of max_align_t: what any object of C may want. */
 #define ALIGNMENT_MOST ((uint64_t) _Alignof(max_align_t))
@@ -130,11 +129,6 @@ static void found(const held *h, uint32_t what, uint64_t size, uint64_t offset)
 
 /* ---- slots ----------------------------------------------------------------------------------- */
 
-static unsigned char *pointer_of(uint64_t word)
-{
-    return (unsigned char *)(uintptr_t)(word & POINTER_MASK); /* NOLINT: that is the format */
-}
-
 /* What the operation's slot holds, once it is the operation's turn. 0: the play is given up. */
 static int enter_slot(abench__lane *lane, const abench__op *op, unsigned char **block)
 {
@@ -154,44 +148,19 @@ static int enter_slot(abench__lane *lane, const abench__op *op, unsigned char **
     word = atomic_load_explicit(&lane->shared[op->slot], memory_order_acquire);
     if (word >> 48 != (generation & 0xffff))
         word = abench__wait_slot(lane, op->slot, generation & 0xffff, what);
-    *block = pointer_of(word);
+    *block = abench__slot_pointer(word);
     return !atomic_load_explicit(&lane->play->abort, memory_order_relaxed);
 }
 
 /* Hands the slot on, with all that was noted beside it. NULL after a free. */
 static void leave_slot(abench__lane *lane, const abench__op *op, unsigned char *block, int is_free)
 {
-    const uint64_t address = (uint64_t)(uintptr_t)block;
-    const uint64_t generation = (op->generation + (is_free ? 1 : 0)) & 0xffff;
-
-    if (!op->shared) {
+    if (op->shared)
+        atomic_store_explicit(&lane->shared[op->slot],
+                              abench__slot_word(lane, block, op->generation + (is_free ? 1 : 0)),
+                              memory_order_release);
+    else
         lane->slots[op->slot] = block;
-        return;
-    }
-    if ((address & ~POINTER_MASK) != 0)
-        abench__play_fail(
-            lane->play, ABENCH_ERROR_UNSUPPORTED,
-            "the allocator returned an address above 2^48, which a shared slot cannot "
-            "hold");
-    atomic_store_explicit(&lane->shared[op->slot], generation << 48 | (address & POINTER_MASK),
-                          memory_order_release);
-}
-
-static unsigned char *call_allocator(const abench_allocator *a, const abench__op *op,
-                                     unsigned char *old)
-{
-    const size_t size = (size_t)op->size;
-
-    switch (op->kind) {
-    case ABENCH_OP_CALLOC:
-        return a->calloc(1, size);
-    case ABENCH_OP_ALIGNED_ALLOC:
-        return a->aligned_alloc((size_t)1 << op->alignment_log2, size);
-    case ABENCH_OP_REALLOC:
-        return a->realloc(old, size);
-    default:
-        return a->malloc(size);
-    }
 }
 
 /* ---- a block's life -------------------------------------------------------------------------- */
@@ -314,7 +283,7 @@ static void allocate(abench__lane *lane, const abench__op *op, abench__stamp *no
         was_good = verify_last(&h);
     else
         note->size = 0;
-    block = call_allocator(&lane->play->allocator, op, h.block);
+    block = abench__slot_allocate(&lane->play->allocator, op, h.block);
     if (block == NULL && op->size > 0) {
         lane->failed++;
         if (!may_fail(op))
@@ -412,7 +381,8 @@ void abench__check_rest(abench__play *play)
     op.shared = 1;
     for (op.slot = 0; op.slot < s->shared_slots; op.slot++) {
         const uint64_t word = atomic_load(&play->lanes[0].shared[op.slot]);
-        const held h = {&play->lanes[0], &op, pointer_of(word), &play->check->shared[op.slot]};
+        const held h = {&play->lanes[0], &op, abench__slot_pointer(word),
+                        &play->check->shared[op.slot]};
         verify_last(&h);
     }
 }

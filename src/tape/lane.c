@@ -15,11 +15,11 @@
 #include "base/text.h"
 #include "tape/check.h"
 #include "tape/latency.h"
+#include "tape/slot.h"
 #include "tape/wait.h"
 #include "tape/word.h"
 
-#define POINTER_MASK (((uint64_t)1 << 48) - 1)
-#define ALWAYS       static inline __attribute__((always_inline))
+#define ALWAYS static inline __attribute__((always_inline))
 
 /* What the loop dispatches on: kind, and none of extended, shared and empty. */
 #define SHAPE_SHIFT    56
@@ -41,18 +41,6 @@ ALWAYS void touch_block(unsigned char *block, uint64_t size, uint8_t byte, uint3
         memset(block, byte, size);
 }
 
-ALWAYS uint64_t packed_shared(abench__lane *lane, void *block, uint32_t generation)
-{
-    const uint64_t address = (uint64_t)(uintptr_t)block;
-
-    if (__builtin_expect((address & ~POINTER_MASK) != 0, 0))
-        abench__play_fail(
-            lane->play, ABENCH_ERROR_UNSUPPORTED,
-            "the allocator returned an address above 2^48, which a shared slot cannot "
-            "hold");
-    return (uint64_t)(generation & 0xffff) << 48 | (address & POINTER_MASK);
-}
-
 /* The word of a shared slot once it has the wanted generation; 0: given up. */
 ALWAYS uint64_t shared_word(abench__lane *lane, uint32_t slot, uint32_t generation, uint32_t what)
 {
@@ -63,29 +51,7 @@ ALWAYS uint64_t shared_word(abench__lane *lane, uint32_t slot, uint32_t generati
     return abench__wait_slot(lane, slot, generation & 0xffff, what);
 }
 
-static unsigned char *pointer_of(uint64_t word)
-{
-    return (unsigned char *)(uintptr_t)(word & POINTER_MASK); /* NOLINT: that is the format */
-}
-
 /* ---- what is rare ---------------------------------------------------------------------------- */
-
-static unsigned char *call_allocator(const abench_allocator *a, const abench__op *op,
-                                     unsigned char *old)
-{
-    const size_t size = (size_t)op->size;
-
-    switch (op->kind) {
-    case ABENCH_OP_CALLOC:
-        return a->calloc(1, size);
-    case ABENCH_OP_ALIGNED_ALLOC:
-        return a->aligned_alloc((size_t)1 << op->alignment_log2, size);
-    case ABENCH_OP_REALLOC:
-        return a->realloc(old, size);
-    default:
-        return a->malloc(size);
-    }
-}
 
 /* moments: NULL where nothing is timed, and then a constant: it costs nothing. */
 ALWAYS void allocate(abench__lane *lane, const abench__op *op, uint32_t touch,
@@ -100,13 +66,13 @@ ALWAYS void allocate(abench__lane *lane, const abench__op *op, uint32_t touch,
                                           moves ? WAIT_ALLOCATED : WAIT_FREED);
         if (atomic_load_explicit(&lane->play->abort, memory_order_relaxed))
             return;
-        old = pointer_of(word);
+        old = abench__slot_pointer(word);
     } else if (moves) {
         old = lane->slots[op->slot];
     }
     if (moments != NULL)
         moments->begun_ns = abench_clock_ns();
-    block = call_allocator(&lane->play->allocator, op, old);
+    block = abench__slot_allocate(&lane->play->allocator, op, old);
     if (moments != NULL)
         moments->ended_ns = moments->touched_ns = abench_clock_ns();
     if (block == NULL && op->size > 0) {
@@ -123,8 +89,8 @@ ALWAYS void allocate(abench__lane *lane, const abench__op *op, uint32_t touch,
     lane->bytes += op->size;
     lane->executed[op->kind]++;
     if (op->shared)
-        atomic_store_explicit(&lane->shared[op->slot], packed_shared(lane, block, op->generation),
-                              memory_order_release);
+        atomic_store_explicit(&lane->shared[op->slot],
+                              abench__slot_word(lane, block, op->generation), memory_order_release);
     else
         lane->slots[op->slot] = block;
 }
@@ -136,7 +102,7 @@ ALWAYS void release(abench__lane *lane, const abench__op *op, uint32_t touch,
     unsigned char *block;
 
     if (op->shared) {
-        block = pointer_of(shared_word(lane, op->slot, op->generation, WAIT_ALLOCATED));
+        block = abench__slot_pointer(shared_word(lane, op->slot, op->generation, WAIT_ALLOCATED));
         if (atomic_load_explicit(&lane->play->abort, memory_order_relaxed))
             return;
     } else {
@@ -211,7 +177,7 @@ ALWAYS uint32_t free_shared(abench__lane *lane, uint64_t word, uint32_t touch)
 {
     const uint32_t slot = abench__word_slot(word), generation = (uint32_t)word;
     const uint64_t held = atomic_load_explicit(&lane->shared[slot], memory_order_acquire);
-    unsigned char *block = pointer_of(held);
+    unsigned char *block = abench__slot_pointer(held);
 
     if (__builtin_expect(held >> 48 != (generation & 0xffff), 0))
         return 0;
@@ -238,7 +204,7 @@ ALWAYS uint32_t malloc_shared(abench__lane *lane, const uint64_t *words, uint32_
         lane->failed++;
     else
         touch_block(block, size, (uint8_t)(words[0] ^ words[0] >> WORD_SLOT_SHIFT), touch);
-    atomic_store_explicit(&lane->shared[slot], packed_shared(lane, block, generation),
+    atomic_store_explicit(&lane->shared[slot], abench__slot_word(lane, block, generation),
                           memory_order_release);
     lane->bytes += size;
     lane->executed[ABENCH_OP_MALLOC]++;
@@ -389,9 +355,10 @@ static void play_until(abench__lane *lane, const uint64_t *end)
         play_plainly(lane, end);
     else
         while (lane->at < end && !given_up(lane)) {
-            play_plainly(lane, abench__latency_stop(lane, end));
+            const uint64_t *stop = abench__latency_stop(lane, end);
+            play_plainly(lane, stop);
             if (lane->at < end && !given_up(lane))
-                abench__latency_operation(lane);
+                abench__latency_operation(lane, stop);
         }
 }
 

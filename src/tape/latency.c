@@ -89,7 +89,7 @@ static void record_call(abench__lane *lane, abench__lane_latency *mine, uint32_t
     record(mine, ABENCH_LATENCY_CONTROL, nothing_ns, abench_clock_ns());
 }
 
-void abench__latency_operation(abench__lane *lane)
+void abench__latency_operation(abench__lane *lane, const uint64_t *stop)
 {
     abench__play_latency *latency = lane->play->latency;
     abench__lane_latency *mine = &latency->lanes[lane->index];
@@ -98,6 +98,8 @@ void abench__latency_operation(abench__lane *lane)
     const uint32_t words = abench__word_unpack(lane->at, &op);
 
     mine->left = draw_gap(mine, latency->interval);
+    if (lane->at != stop)
+        return;
     if (op.kind > ABENCH_OP_FREE_SIZED) {
         mine->left += mine->left == 0; /* the loop must get past it */
         return;

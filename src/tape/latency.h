@@ -4,8 +4,8 @@
  *
  * The loop knows nothing of it. Gaps are drawn at random, so that they do not follow a tape's
  * rhythm, from a stream of the seed: the same operations are timed under every allocator. They are
- * counted in words, of which an operation has one or, rarely, two. Only phases that are timed are
- * sampled.
+ * counted in words; an operation is timed when a gap ends before its first one, so that those of
+ * two words are timed no more often than others. Only phases that are timed are sampled.
  */
 #ifndef ABENCH_TAPE_LATENCY_H
 #define ABENCH_TAPE_LATENCY_H
@@ -47,9 +47,10 @@ static inline int abench__latency_is_on(const abench__play *play)
 /* Up to where the loop may go: to end, or to where an operation is to be timed. */
 const uint64_t *abench__latency_stop(abench__lane *lane, const uint64_t *end);
 
-/* Plays and times the operation at which the lane stands. One that calls no allocator is left to
- * the loop. */
-void abench__latency_operation(abench__lane *lane);
+/* The loop has come to stop, or one word beyond it: then the gap ended within an operation, and none
+ * is timed. Else plays and times the operation at which the lane stands; one that calls no allocator
+ * is left to the loop. */
+void abench__latency_operation(abench__lane *lane, const uint64_t *stop);
 
 /* Adds what the lanes measured to *into. */
 void abench__latency_merge(const abench__play_latency *latency, uint32_t lanes,

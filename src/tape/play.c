@@ -14,11 +14,12 @@
 #include "tape/check.h"
 #include "tape/lane.h"
 #include "tape/latency.h"
+#include "tape/slot.h"
 #include "tape/wait.h"
 #include "tape/word.h"
 
 #define PLAYER_OPTIONS_FIRST_RELEASE 96u
-#define RECEIPT_FIRST_RELEASE        304u
+#define RECEIPT_FIRST_RELEASE        312u
 #define ALLOCATOR_FIRST_RELEASE      64u
 #define WATCHDOG_PRESET_MS           60000u
 #define NS_PER_MS                    ((uint64_t)1000000)
@@ -193,7 +194,7 @@ abench_status abench_mark_usable(const abench_mark *mark, uint64_t *bytes)
             sum += usable_in(usable_size, play->lanes[index].slots[slot]);
     for (uint32_t slot = 0; slot < s->shared_slots; slot++) {
         const uint64_t word = atomic_load(&play->lanes[0].shared[slot]);
-        sum += usable_in(usable_size, (void *)(uintptr_t)(word & (((uint64_t)1 << 48) - 1)));
+        sum += usable_in(usable_size, abench__slot_pointer(word));
     }
     *bytes = sum;
     return ABENCH_OK;
@@ -373,6 +374,7 @@ static void fill_receipt(abench__play *play, abench_receipt *r)
     fold_executed(play);
     r->checksum_planned = abench__reader_checksum(play->reader);
     r->live_bytes_end = s->live_bytes_end;
+    r->cross_lane_frees = s->cross_lane_frees;
     r->work_digest = abench__digest_begin(s->lanes);
     for (uint32_t kind = 0; kind < ABENCH_OP_KINDS; kind++)
         r->planned[kind] = s->by_kind[kind];
@@ -431,7 +433,7 @@ static void free_rest(const abench__play *play)
                 play->allocator.free(play->lanes[index].slots[slot]);
     for (uint32_t slot = 0; slot < s->shared_slots; slot++) {
         const uint64_t word = atomic_load(&play->lanes[0].shared[slot]);
-        void *block = (void *)(uintptr_t)(word & (((uint64_t)1 << 48) - 1));
+        void *block = abench__slot_pointer(word);
         if (block != NULL)
             play->allocator.free(block);
     }
@@ -495,6 +497,11 @@ abench_status abench_play(const abench_tape *tape, const abench_allocator *alloc
         status = abench__hooks_copy(o.hooks, &hooks);
     if (status != ABENCH_OK)
         return abench__fail(error, status, "the allocator or the options are not valid");
+    abench_receipt_init(&r);
+    if (receipt != NULL) /* a size that is none is no reason to find out at the end */
+        status = abench__options_write(receipt, &r, sizeof r, RECEIPT_FIRST_RELEASE);
+    if (status != ABENCH_OK)
+        return abench__fail(error, status, "the receipt's struct_size is not valid");
     play = play_create(tape, &hooks);
     if (play == NULL)
         return abench__fail(error, ABENCH_ERROR_MEMORY, "no memory for the lanes and slots");
@@ -515,7 +522,6 @@ abench_status abench_play(const abench_tape *tape, const abench_allocator *alloc
                         : o.watchdog_ms > UINT64_MAX / NS_PER_MS ? UINT64_MAX
                                                                  : o.watchdog_ms * NS_PER_MS;
 
-    abench_receipt_init(&r);
     status = play_all(play, error);
     if (play->check != NULL && status == ABENCH_OK)
         abench__check_rest(play);

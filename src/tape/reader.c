@@ -8,16 +8,9 @@
 
 #include "base/arena.h"
 #include "base/hash.h"
-#include "base/options.h"
 #include "base/text.h"
 #include "tape/builder.h"
 #include "tape/tape.h"
-
-#define PHASE_FIRST_RELEASE   64u
-#define SUMMARY_FIRST_RELEASE 232u
-
-_Static_assert(sizeof(abench_tape_summary) == SUMMARY_FIRST_RELEASE, "first release");
-_Static_assert(sizeof(abench_phase) == PHASE_FIRST_RELEASE, "first release");
 
 typedef struct lane_part {
     uint64_t digest; /* of the words handed out */
@@ -70,7 +63,8 @@ static abench_status begin_stream(abench__reader *r, uint32_t statistics, abench
     status = abench__builder_create(
         &options, BUILDER_STREAM | (statistics ? BUILDER_STATISTICS : 0), &r->builder);
     if (status != ABENCH_OK)
-        return abench__fail(error, status, "no memory for the stream's slots");
+        return abench__fail(error, status, "no builder for the stream: %s",
+                            abench_status_message(status));
     r->state_bytes = g->state_bytes == 0 ? 1 : g->state_bytes;
     r->state = abench__map(&r->hooks, r->state_bytes, 1);
     if (r->state == NULL)
@@ -175,6 +169,11 @@ uint64_t abench__reader_digest(const abench__reader *r)
     return r->tape->streamed ? digest_of_stream(r) : r->tape->digest;
 }
 
+const abench_phase *abench__reader_phase(const abench__reader *r, uint32_t index)
+{
+    return &(r->tape->streamed ? r->builder->tape : r->tape)->phases[index].info;
+}
+
 uint64_t abench__reader_checksum(const abench__reader *r)
 {
     return r->tape->streamed ? r->builder->tape->checksum : r->tape->checksum;
@@ -220,35 +219,45 @@ static void keep_rest(abench__reader *r)
     r->next_cut = 0;
 }
 
-static abench_status refill(abench__reader *r, abench_error *error)
+abench_status abench__fill_once(const abench__generator *g, void *state, abench_tape_builder *b,
+                                int32_t *said, abench_error *error)
 {
-    const abench__generator *g = &r->tape->generator;
-    abench_tape_builder *b = r->builder;
+    const uint64_t before = b->tape->summary.operations;
     abench_error inner = ABENCH_ERROR_INIT;
 
+    *said = g->fill(g->context, state, b, &inner);
+    if (*said != 0 && *said != 1)
+        return abench__fail(error, *said < 0 ? *said : ABENCH_ERROR_TAPE, "%s",
+                            b->error.status != ABENCH_OK ? b->error.message
+                            : inner.message[0] != '\0'   ? inner.message
+                                                         : "the generator gave up");
+    if (b->error.status == ABENCH_OK && b->tape->summary.operations - before > ABENCH_FILL_MAX)
+        abench__fail(&b->error, ABENCH_ERROR_LIMIT, FILL_LIMIT, ABENCH_FILL_MAX);
+    if (*said == 0 && b->error.status == ABENCH_OK && b->tape->summary.operations == before)
+        abench__fail(&b->error, ABENCH_ERROR_TAPE,
+                     "the generator says that there is more and appends nothing");
+    if (b->error.status != ABENCH_OK && error != NULL)
+        *error = b->error;
+    return b->error.status;
+}
+
+static abench_status refill(abench__reader *r, abench_error *error)
+{
+    abench_tape_builder *b = r->builder;
+    abench_status status = ABENCH_OK;
+
     keep_rest(r);
-    while (!r->filled && b->merged->operations < ABENCH__CHUNK_OPERATIONS) {
-        const uint64_t before = b->tape->summary.operations;
-        const int32_t said = g->fill(g->context, r->state, b, &inner);
-        if (said != 0 && said != 1)
-            return abench__fail(error, said < 0 ? said : ABENCH_ERROR_TAPE, "%s",
-                                b->error.status != ABENCH_OK ? b->error.message
-                                : inner.message[0] != '\0'   ? inner.message
-                                                             : "the generator gave up");
-        if (said == 0 && b->error.status == ABENCH_OK && b->tape->summary.operations == before)
-            abench__fail(&b->error, ABENCH_ERROR_TAPE,
-                         "the generator says that there is more and appends nothing");
-        if (said == 1) {
-            abench__builder_end(b);
-            r->filled = 1;
-        }
-        if (b->error.status != ABENCH_OK) {
-            if (error != NULL)
-                *error = b->error;
-            return b->error.status;
-        }
+    while (status == ABENCH_OK && !r->filled && b->merged->operations < ABENCH__CHUNK_OPERATIONS) {
+        int32_t said = 0;
+        status = abench__fill_once(&r->tape->generator, r->state, b, &said, error);
+        if (status != ABENCH_OK || said == 0)
+            continue;
+        r->filled = 1;
+        status = abench__builder_end(b);
+        if (status != ABENCH_OK && error != NULL)
+            *error = b->error;
     }
-    return ABENCH_OK;
+    return status;
 }
 
 /* Deals the words of cuts first ... last - 1 to the lanes, and notes where each cut ends. */
@@ -342,160 +351,4 @@ abench_status abench__reader_next(abench__reader *r, abench__chunk *out, abench_
     else
         next_in_memory(r, out);
     return status;
-}
-
-/* ---- tapes of a generator -------------------------------------------------------------------- */
-
-static abench_status fill_all(const abench__generator *g, void *state, abench_tape_builder *b,
-                              abench_tape **out, abench_error *error)
-{
-    int32_t said = 0;
-    abench_status status = g->begin(g->context, state, error);
-
-    if (status != ABENCH_OK)
-        return status;
-    while (said == 0 && b->error.status == ABENCH_OK) {
-        const uint64_t before = b->tape->summary.operations;
-        said = g->fill(g->context, state, b, error);
-        if (said == 0 && b->error.status == ABENCH_OK && b->tape->summary.operations == before)
-            abench__fail(&b->error, ABENCH_ERROR_TAPE,
-                         "the generator says that there is more and appends nothing");
-    }
-    if (g->end != NULL)
-        g->end(g->context, state);
-    if (b->error.status == ABENCH_OK && said == 1)
-        status = abench_tape_builder_finish(b, out);
-    if (b->error.status != ABENCH_OK) {
-        if (error != NULL)
-            *error = b->error;
-        return b->error.status;
-    }
-    if (said == 1)
-        return status;
-    status = said < 0 ? said : ABENCH_ERROR_TAPE;
-    if (error != NULL && error->message[0] == '\0')
-        abench__fail(error, status, "the generator gave up");
-    return status;
-}
-
-abench_status abench__tape_build(const abench_tape_options *options,
-                                 const abench__generator *generator, abench_tape **out,
-                                 abench_error *error)
-{
-    const uint64_t bytes = generator->state_bytes == 0 ? 1 : generator->state_bytes;
-    abench_memory_hooks hooks;
-    abench_tape_builder *builder = NULL;
-    void *state = NULL;
-    abench_status status = abench__hooks_copy(options->hooks, &hooks);
-
-    *out = NULL;
-    if (status == ABENCH_OK)
-        status = abench_tape_builder_create(options, &builder);
-    if (status == ABENCH_OK && (state = abench__map(&hooks, bytes, 0)) == NULL)
-        status = ABENCH_ERROR_MEMORY;
-    if (status == ABENCH_OK)
-        status = fill_all(generator, state, builder, out, error);
-    else
-        abench__fail(error, status, "%s", abench_status_message(status));
-    if (state != NULL)
-        abench__unmap(&hooks, state, bytes);
-    abench_tape_builder_destroy(builder);
-    return status;
-}
-
-abench_status abench__tape_stream(const abench_tape_options *options,
-                                  const abench__generator *generator, abench_tape **out,
-                                  abench_error *error)
-{
-    abench_tape_options o = *options;
-    abench_memory_hooks hooks;
-    abench_status status = abench__hooks_copy(options->hooks, &hooks);
-
-    *out = NULL;
-    o.lanes = o.lanes == 0 ? 1 : o.lanes;
-    if (status == ABENCH_OK && o.lanes > ABENCH_LANES_MAX)
-        status = ABENCH_ERROR_ARGUMENT;
-    if (status == ABENCH_OK)
-        status = abench__tape_create(&hooks, o.lanes, out);
-    if (status != ABENCH_OK) {
-        if (generator->release != NULL)
-            generator->release(generator->context);
-        return abench__fail(error, status, "%s", abench_status_message(status));
-    }
-    (*out)->streamed = 1;
-    (*out)->options = o;
-    (*out)->options.hooks = NULL; /* each reader has its own */
-    (*out)->generator = *generator;
-    (*out)->summary.version = ABENCH_TAPE_VERSION;
-    (*out)->summary.touch = o.touch;
-    (*out)->summary.local_slots = o.local_slots;
-    (*out)->summary.shared_slots = o.shared_slots;
-    return ABENCH_OK;
-}
-
-/* ---- what is asked about a tape -------------------------------------------------------------- */
-
-/* Goes through a streamed tape up to the end, or to the end of a phase. */
-static abench_status scan(const abench_tape *tape, uint32_t statistics, uint32_t phase,
-                          abench__reader **out)
-{
-    abench__chunk chunk = {0};
-    abench_status status = abench__reader_create(tape, &tape->hooks, statistics, out, NULL);
-
-    while (status == ABENCH_OK && !chunk.ends_tape && !(chunk.ends_phase && chunk.phase == phase))
-        status = abench__reader_next(*out, &chunk, NULL);
-    if (status == ABENCH_OK && phase != UINT32_MAX && chunk.phase != phase)
-        status = ABENCH_ERROR_NOT_FOUND;
-    return status;
-}
-
-uint64_t abench_tape_digest(const abench_tape *tape)
-{
-    abench__reader *reader = NULL;
-    uint64_t digest = tape->digest;
-
-    if (tape->streamed && scan(tape, 0, UINT32_MAX, &reader) == ABENCH_OK)
-        digest = abench__reader_digest(reader);
-    abench__reader_destroy(reader);
-    return digest;
-}
-
-abench_status abench_tape_get_summary(const abench_tape *tape, abench_tape_summary *summary)
-{
-    abench_tape_summary s = tape->summary;
-    abench__reader *reader = NULL;
-    abench_status status = ABENCH_OK;
-
-    if (tape->streamed) {
-        status = scan(tape, 1, UINT32_MAX, &reader);
-        if (status == ABENCH_OK) {
-            s = *abench__reader_summary(reader);
-            s.memory_bytes = tape->bytes + abench__reader_bytes(reader);
-        }
-        abench__reader_destroy(reader);
-    }
-    return status != ABENCH_OK
-               ? status
-               : abench__options_write(summary, &s, sizeof s, SUMMARY_FIRST_RELEASE);
-}
-
-abench_status abench_tape_phase_at(const abench_tape *tape, uint32_t index, abench_phase *out)
-{
-    abench_phase info = ABENCH_PHASE_INIT;
-    abench__reader *reader = NULL;
-    abench_status status = ABENCH_OK;
-
-    if (tape->streamed) {
-        status = index < ABENCH_PHASES_MAX ? scan(tape, 0, index, &reader) : ABENCH_ERROR_NOT_FOUND;
-        if (status == ABENCH_OK)
-            info = reader->builder->tape->phases[index].info;
-        abench__reader_destroy(reader);
-    } else if (index < tape->summary.phases) {
-        info = tape->phases[index].info;
-    } else {
-        status = ABENCH_ERROR_NOT_FOUND;
-    }
-    return status != ABENCH_OK
-               ? status
-               : abench__options_write(out, &info, sizeof info, PHASE_FIRST_RELEASE);
 }

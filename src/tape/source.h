@@ -65,6 +65,14 @@ abench_status abench__reader_create(const abench_tape *tape, const abench_memory
  * ABENCH_ERROR_NOT_FOUND. */
 abench_status abench__reader_next(abench__reader *reader, abench__chunk *out, abench_error *error);
 
+/* One call of a generator, and the rules that it must keep. *said: 0 there is more, 1 there is not.
+ * *error (may be NULL) has the builder's error, or the generator's. */
+abench_status abench__fill_once(const abench__generator *generator, void *state,
+                                abench_tape_builder *builder, int32_t *said, abench_error *error);
+
+/* A phase that was read to its end. */
+const abench_phase *abench__reader_phase(const abench__reader *reader, uint32_t index);
+
 /* The summary, work digest and checksum of what was read up to now; of a whole tape when its last
  * chunk was read (of a tape in memory: always of the whole). */
 const abench_tape_summary *abench__reader_summary(const abench__reader *reader);

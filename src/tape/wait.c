@@ -43,6 +43,11 @@ static void describe_lane(abench__text *text, const abench__play *play, uint32_t
     abench__text_printf(text, "; lane %u %s", index, what[waits_for]);
     if (waits_for == WAIT_NOTHING || waits_for == WAIT_PAUSE)
         return;
+    if (waits_for == WAIT_SKEW) { /* before a cut, in which the lane need have no operation */
+        abench__text_printf(text, " (before word %llu)",
+                            (unsigned long long)atomic_load(&lane->waits_at));
+        return;
+    }
     abench__word_unpack(lane->words + atomic_load(&lane->waits_at), &op);
     abench__text_printf(text, " (word %llu: %s", (unsigned long long)atomic_load(&lane->waits_at),
                         abench_op_name(op.kind));

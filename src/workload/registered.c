@@ -147,6 +147,14 @@ static uint32_t type_of(const char *name, const char *preset)
                                                                    : PARAMETER_SIZES;
 }
 
+static int is_named_before(const entry *e, uint32_t index)
+{
+    for (uint32_t at = 0; at < index; at++)
+        if (strcmp(e->parameters[at].name, e->parameters[index].name) == 0)
+            return 1;
+    return 0;
+}
+
 static abench_status read_parameters(entry *e, const char *text, abench_error *error)
 {
     const char *at = text, *key, *value;
@@ -168,6 +176,10 @@ static abench_status read_parameters(entry *e, const char *text, abench_error *e
         if (p->name == NULL || p->preset == NULL)
             return abench__fail(error, ABENCH_ERROR_LIMIT, "the texts are longer than %u bytes",
                                 TEXT_MAX);
+        if (strcmp(p->name, "scale") == 0 || is_named_before(e, count))
+            return abench__fail_at(error, ABENCH_ERROR_SYNTAX, (uint32_t)(start - text) + 1,
+                                   "parameters, column %u: '%s' is taken",
+                                   (uint32_t)(start - text) + 1, p->name);
         p->summary = "";
         p->type = type_of(p->name, p->preset);
         p->maximum = (uint64_t)1 << 48;
@@ -239,6 +251,19 @@ static abench_status read_definition(entry *e, abench_error *error)
 
 /* ---- adding ---------------------------------------------------------------------------------- */
 
+/* Both scales must parse: a preset that does not would be found out by whoever plays it. */
+static abench_status try_presets(const entry *e, abench_error *error)
+{
+    for (uint32_t quick = 0; quick < 2; quick++) {
+        abench_workload *workload = NULL;
+        const abench_status status = abench__workload_of(&e->kind, quick, &workload, error);
+        if (status != ABENCH_OK)
+            return status;
+        abench_workload_destroy(workload);
+    }
+    return ABENCH_OK;
+}
+
 static abench_status add(entry *e, abench_error *error)
 {
     const abench__workload_kind *kind;
@@ -280,6 +305,8 @@ abench_status abench_workload_register(const abench_workload_definition *definit
         return abench__fail(error, ABENCH_ERROR_MEMORY, "no memory for a workload");
     e->definition = d;
     status = read_definition(e, error);
+    if (status == ABENCH_OK)
+        status = try_presets(e, error);
     if (status == ABENCH_OK)
         status = add(e, error);
     if (status != ABENCH_OK)

@@ -303,38 +303,88 @@ static abench_status write_spec(parser *p)
     return text.truncated ? syntax(p, "the spec is too long") : ABENCH_OK;
 }
 
+static abench_status make_workload(parser *p)
+{
+    p->workload = abench__map(NULL, sizeof *p->workload, 0);
+    if (p->workload == NULL)
+        return abench__fail(p->error, ABENCH_ERROR_MEMORY, "no memory for a workload");
+    p->workload->bytes = sizeof *p->workload;
+    return ABENCH_OK;
+}
+
+/* NAME, or NAME/VERSION as a canonical spec has it: then the version must be this one. */
+static abench_status parse_name(parser *p)
+{
+    char name[32];
+    const size_t length = strcspn(p->at, ":/");
+    uint64_t version = 0;
+    abench_status status;
+
+    abench__copy(name, length < sizeof name ? (uint32_t)length + 1 : sizeof name, p->at);
+    status = find_kind(p, name);
+    if (status != ABENCH_OK)
+        return status;
+    p->at += length;
+    if (*p->at != '/')
+        return ABENCH_OK;
+    p->at++;
+    if (!abench__parse_u64(&p->at, &version) || (*p->at != '\0' && *p->at != ':'))
+        return syntax(p, "the version of the workload is wanted here");
+    return version == p->workload->kind->info.version
+               ? ABENCH_OK
+               : syntax(p, "this library has another version of the workload");
+}
+
+static abench_status finish_workload(parser *p, uint32_t lanes, abench_workload **out)
+{
+    abench_status status = fill_presets(p, lanes);
+
+    if (status == ABENCH_OK)
+        status = write_spec(p);
+    if (status == ABENCH_OK)
+        *out = p->workload;
+    return status;
+}
+
 abench_status abench_workload_parse(const char *spec, uint64_t seed, uint32_t lanes,
                                     abench_workload **out, abench_error *error)
 {
-    char name[32];
-    const size_t length = spec == NULL ? 0 : strcspn(spec, ":");
     parser p = {spec, spec, NULL, 0, error};
     abench_status status;
 
     *out = NULL;
     if (spec == NULL || spec[0] == '\0')
         return abench__fail(error, ABENCH_ERROR_ARGUMENT, "a workload is wanted");
-    p.workload = abench__map(NULL, sizeof *p.workload, 0);
-    if (p.workload == NULL)
-        return abench__fail(error, ABENCH_ERROR_MEMORY, "no memory for a workload");
-    p.workload->bytes = sizeof *p.workload;
+    status = make_workload(&p);
+    if (status != ABENCH_OK)
+        return status;
     p.workload->seed = seed;
-    abench__copy(name, length < sizeof name ? (uint32_t)length + 1 : sizeof name, spec);
-    status = find_kind(&p, name);
-    if (status == ABENCH_OK && spec[length] == ':') {
-        p.at = spec + length + 1;
+    status = parse_name(&p);
+    if (status == ABENCH_OK && *p.at == ':') {
+        p.at++;
         status = parse_parameters(&p);
     }
     if (status == ABENCH_OK)
-        status = fill_presets(&p, lanes);
-    if (status == ABENCH_OK)
-        status = write_spec(&p);
-    if (status != ABENCH_OK) {
+        status = finish_workload(&p, lanes, out);
+    if (status != ABENCH_OK)
         abench_workload_destroy(p.workload);
+    return status;
+}
+
+abench_status abench__workload_of(const abench__workload_kind *kind, uint32_t quick,
+                                  abench_workload **out, abench_error *error)
+{
+    parser p = {kind->info.name, kind->info.name, NULL, quick, error};
+    abench_status status = make_workload(&p);
+
+    *out = NULL;
+    if (status != ABENCH_OK)
         return status;
-    }
-    *out = p.workload;
-    return ABENCH_OK;
+    p.workload->kind = kind;
+    status = finish_workload(&p, 0, out);
+    if (status != ABENCH_OK)
+        abench_workload_destroy(p.workload);
+    return status;
 }
 
 /* ---- a workload ------------------------------------------------------------------------------ */

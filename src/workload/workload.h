@@ -60,8 +60,9 @@ struct abench_workload {
 struct abench__workload_kind {
     abench_workload_info info;
     const abench__parameter *parameters; /* the first is "lanes"; ends with a NULL name */
-    /* Operations over all lanes, without the one that ends each: exact, or a bound that is less
-     * than twice what they will be. Saturates at UINT64_MAX. */
+    /* Operations over all lanes, without the one that ends each: exact, or an estimate. At the
+     * presets it is not below what they will be, and less than twice that. Saturates at
+     * UINT64_MAX. */
     uint64_t (*operations)(const abench_workload *workload);
     /* The largest sum of live bytes, likewise. */
     uint64_t (*live_bytes)(const abench_workload *workload);
@@ -77,6 +78,10 @@ struct abench__workload_kind {
     /* 1 when the tape has pauses of real time. NULL: it has none. */
     uint32_t (*pauses)(const abench_workload *workload);
 };
+
+/* A workload of kind with its presets, of the quick scale or the full one. */
+abench_status abench__workload_of(const abench__workload_kind *kind, uint32_t quick,
+                                  abench_workload **out, abench_error *error);
 
 /* The value of the parameter called name, which the kind must have. */
 const abench__value *abench__workload_value(const abench_workload *workload, const char *name);

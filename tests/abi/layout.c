@@ -116,7 +116,7 @@ FIELD(abench_operation, phase, 56, 4);
 FIELD(abench_operation, flags, 60, 4);
 FIELD(abench_operation, phase_name, 64, 32);
 
-SIZE(abench_receipt, 304);
+SIZE(abench_receipt, 312);
 FIELD(abench_receipt, struct_size, 0, 4);
 FIELD(abench_receipt, reserved, 4, 4);
 FIELD(abench_receipt, planned, 8, 96);
@@ -134,6 +134,7 @@ FIELD(abench_receipt, pause_ns, 272, 8);
 FIELD(abench_receipt, late_ns, 280, 8);
 FIELD(abench_receipt, checked, 288, 8);
 FIELD(abench_receipt, faults, 296, 8);
+FIELD(abench_receipt, cross_lane_frees, 304, 8);
 
 SIZE(abench_slice, 56);
 FIELD(abench_slice, struct_size, 0, 4);

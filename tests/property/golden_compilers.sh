@@ -21,7 +21,7 @@ while read -r flags; do
     # shellcheck disable=SC2086 # the flags are words
     if ! $flags -std=c11 -D_GNU_SOURCE -Iinclude -Isrc tests/property/golden_print.c src/base/*.c \
         src/histogram/*.c src/shape/*.c src/system/file.c src/tape/blocks.c src/tape/builder.c \
-        src/tape/reader.c src/tape/tape.c src/tape/word.c src/workload/*.c \
+        src/tape/generate.c src/tape/reader.c src/tape/tape.c src/tape/word.c src/workload/*.c \
         -o "$work/print" || ! "$work/print" >"$work/digests"; then
         echo "FAILED: $flags"
         result=1

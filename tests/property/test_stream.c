@@ -249,9 +249,8 @@ static int32_t append_too_much(const void *context, void *state, abench_tape_bui
                                abench_error *error)
 {
     (void)context, (void)state, (void)error;
-    for (uint32_t at = 0; at < 4 * 131072 && abench_tape_builder_pause(builder, 0, 1) == ABENCH_OK;
-         at++)
-        ;
+    for (uint32_t at = 0; at < ABENCH_FILL_MAX + 1; at++)
+        abench_tape_builder_pause(builder, 0, 1);
     return 0;
 }
 
@@ -300,8 +299,6 @@ static void what_a_generator_may_not_do_is_refused(void **state)
         assert_int_equal(abench_tape_get_summary(tape, &summary), cases[at].status);
         assert_int_equal(abench_tape_digest(tape), 0);
         abench_tape_destroy(tape);
-        if (cases[at].fill == append_too_much)
-            continue; /* a tape in memory has no such limit */
         abench_error_init(&error);
         assert_int_equal(abench__tape_build(&options, &generator, &tape, &error), cases[at].status);
         assert_non_null(strstr(error.message, cases[at].message));

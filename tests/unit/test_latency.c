@@ -270,6 +270,32 @@ static void gaps_are_drawn_around_the_interval(void **state)
     }
 }
 
+/* A malloc into a shared slot has two words, its free has one: each is timed as often. */
+static void operations_of_two_words_are_timed_no_more_often(void **state)
+{
+    abench_tape_builder *b = make_builder(1, 4, ABENCH_TOUCH_FIRST);
+    abench_latency *latency = make_latency();
+    abench_tape *tape;
+    uint64_t mallocs, frees;
+
+    (void)state;
+    for (uint32_t at = 0; at < 60000; at++) {
+        if (at % 20000 == 0)
+            abench_tape_builder_barrier(b);
+        abench_tape_builder_malloc(b, 0, SHARED | at % 4, 64);
+        abench_tape_builder_free(b, 0, SHARED | at % 4);
+    }
+    tape = finish(b);
+    play_with(tape, NULL, sampling(latency, 16, 1));
+    mallocs = count_of(latency, ABENCH_LATENCY_MALLOC);
+    frees = count_of(latency, ABENCH_LATENCY_FREE);
+    if (mallocs < 3500 || mallocs > 4000 || frees < 3500 || frees > 4000)
+        fail_msg("%llu of 60000 mallocs and %llu frees at one in 16", (unsigned long long)mallocs,
+                 (unsigned long long)frees);
+    abench_tape_destroy(tape);
+    abench_latency_destroy(latency);
+}
+
 static void the_seed_says_what_is_timed(void **state)
 {
     abench_tape *tape = rhythm(2, 0);
@@ -573,6 +599,7 @@ int main(void)
         cmocka_unit_test(the_receipt_is_the_same_of_a_stream),
         cmocka_unit_test(an_interval_of_1_times_every_call),
         cmocka_unit_test(gaps_are_drawn_around_the_interval),
+        cmocka_unit_test(operations_of_two_words_are_timed_no_more_often),
         cmocka_unit_test(the_seed_says_what_is_timed),
         cmocka_unit_test(an_interval_beyond_the_tape_times_nothing),
         cmocka_unit_test(phases_that_are_not_timed_are_left_out),

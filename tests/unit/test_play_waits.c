@@ -137,7 +137,7 @@ static void the_watchdog_names_a_lane_that_is_too_far_ahead(void **state)
     }
     abench_tape_builder_free(b, 1, 0);
     assert_stuck(b, 1024,
-                 "stuck for 20 ms; lane 0 waits for slower lanes (word 2046: free); lane 1 runs");
+                 "stuck for 20 ms; lane 0 waits for slower lanes (before word 2046); lane 1 runs");
 }
 
 static void waits_are_counted(void **state)
@@ -218,6 +218,41 @@ static void a_lane_runs_ahead_by_the_skew_bound_and_no_further(void **state)
     abench_tape_destroy(tape);
 }
 
+/* ---- paces ------------------------------------------------------------------------------------ */
+
+/* A pace counts from the one before: what the work took is not slept again, and who is late does not
+ * sleep. */
+static void a_pace_counts_from_the_pace_before(void **state)
+{
+    const abench_allocator allocator = honest_allocator();
+    abench_tape_builder *b = make_builder(1, 1, ABENCH_TOUCH_NOTHING);
+    abench_receipt receipt = ABENCH_RECEIPT_INIT;
+    abench_tape *tape;
+    uint64_t begun, took;
+
+    (void)state;
+    abench_tape_builder_pace(b, 0, 20000);
+    abench_tape_builder_pause(b, 0, 30000);
+    abench_tape_builder_pace(b, 0, 40000); /* 60 ms: 10 are left */
+    tape = finish(b);
+    begun = abench_clock_ns();
+    assert_int_equal(abench_play(tape, &allocator, NULL, &receipt, NULL), ABENCH_OK);
+    took = abench_clock_ns() - begun;
+    assert_true(took >= 60000000);
+    assert_true(receipt.pause_ns >= 59000000); /* the clock begins a little before */
+    abench_tape_destroy(tape);
+
+    b = make_builder(1, 1, ABENCH_TOUCH_NOTHING);
+    abench_tape_builder_pause(b, 0, 30000);
+    abench_tape_builder_pace(b, 0, 10000); /* 20 ms too late */
+    abench_tape_builder_pace(b, 0, 1000);
+    tape = finish(b);
+    assert_int_equal(abench_play(tape, &allocator, NULL, &receipt, NULL), ABENCH_OK);
+    assert_true(receipt.late_ns >= 19000000);
+    assert_true(receipt.pause_ns >= 29000000);
+    abench_tape_destroy(tape);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -228,6 +263,7 @@ int main(void)
         cmocka_unit_test(waits_are_counted),
         cmocka_unit_test(a_pause_longer_than_the_watchdog_is_no_deadlock),
         cmocka_unit_test(a_lane_runs_ahead_by_the_skew_bound_and_no_further),
+        cmocka_unit_test(a_pace_counts_from_the_pace_before),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -125,6 +125,52 @@ static void a_run_plays_it(void **state)
     abench_run_destroy(run);
 }
 
+static uint64_t few(const abench_workload *w, void *user)
+{
+    (void)w, (void)user;
+    return 10;
+}
+
+/* More than is played from memory, and less than it is. */
+static uint64_t many(const abench_workload *w, void *user)
+{
+    (void)w, (void)user;
+    return 10000001;
+}
+
+/* What is kept of a run is made room for before it begins. */
+static void a_workload_that_said_too_little_has_no_times(void **state)
+{
+    abench_workload_definition d = definition("says-too-little");
+    abench_run_options options = ABENCH_RUN_OPTIONS_INIT;
+    abench_run *run = NULL;
+    double value = 0;
+
+    (void)state;
+    d.operations = few;
+    d.parameters = "lanes=1,steps=3000000,blocks=fixed:64,touch=nothing";
+    options.slice_operations = 2048;
+    assert_int_equal(abench_workload_register(&d, NULL), ABENCH_OK);
+    assert_int_equal(abench_run_create(&options, &run), ABENCH_OK);
+    if (abench_run_play(run, "says-too-little:steps=200000", NULL) != ABENCH_OK)
+        fail_msg("%s", abench_run_error(run)->message);
+    assert_int_equal(abench_run_metric(run, "operations", &value),
+                     ABENCH_OK); /* in memory: known */
+    abench_run_destroy(run);
+
+    d.name = "says-too-little-still";
+    d.operations = many;
+    assert_int_equal(abench_workload_register(&d, NULL), ABENCH_OK);
+    assert_int_equal(abench_run_create(&options, &run), ABENCH_OK);
+    if (abench_run_play(run, "says-too-little-still:steps=6000000", NULL) != ABENCH_OK)
+        fail_msg("%s", abench_run_error(run)->message);
+    assert_int_equal(abench_run_metric(run, "operations", &value), ABENCH_ERROR_NOT_FOUND);
+    assert_int_equal(abench_run_metric(run, "time_ns_per_operation", &value),
+                     ABENCH_ERROR_NOT_FOUND);
+    assert_int_equal(abench_run_metric(run, "rss_bytes", &value), ABENCH_OK);
+    abench_run_destroy(run);
+}
+
 static void a_bad_definition_is_refused(void **state)
 {
     abench_error error = ABENCH_ERROR_INIT;
@@ -146,6 +192,11 @@ static void a_bad_definition_is_refused(void **state)
     REFUSED(d.parameters = "lanes=2,steps", ABENCH_ERROR_SYNTAX, "column 1")
     REFUSED(d.parameters = "lanes=2,=3", ABENCH_ERROR_SYNTAX, "column 9")
     REFUSED(d.parameters = "", ABENCH_ERROR_SYNTAX, "lanes")
+    REFUSED(d.parameters = "lanes=2,scale=3", ABENCH_ERROR_SYNTAX, "'scale' is taken")
+    REFUSED(d.parameters = "lanes=2,steps=1,steps=2", ABENCH_ERROR_SYNTAX, "column 17")
+    REFUSED(d.parameters = "lanes=2,steps=1,blocks=unform:1-2", ABENCH_ERROR_NOT_FOUND, "uniform")
+    REFUSED(d.parameters = "lanes=2,steps=1,touch=some", ABENCH_ERROR_SYNTAX, "touch is one of")
+    REFUSED(d.quick = "steps=many", ABENCH_ERROR_SYNTAX, "whole number")
     REFUSED(d.quick = "stoops=1", ABENCH_ERROR_SYNTAX, "quick, column 1")
     REFUSED(d.parameters = "lanes=1,a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1,j=1,k=1,l=1,m=1,n=1",
             ABENCH_ERROR_LIMIT, "parameters")
@@ -185,6 +236,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_registered_workload_is_one_of_the_catalogue),
         cmocka_unit_test(a_run_plays_it),
+        cmocka_unit_test(a_workload_that_said_too_little_has_no_times),
         cmocka_unit_test(a_bad_definition_is_refused),
         cmocka_unit_test(what_its_callbacks_refuse_is_no_tape),
     };
