@@ -64,9 +64,10 @@ static const struct {
     const char *summary;
 } metrics[METRICS] = {
     [TIME_PER_OPERATION] = {"time_ns_per_operation", "ns", LOWER,
-                            "median over the slices of timed phases (the first of each apart) of "
-                            "thread CPU time at one lane, of wall time without waits summed over "
-                            "the lanes at more, by operation"},
+                            "median over the slices of a timed phase (its first apart) of thread "
+                            "CPU time at one lane, of wall time without waits summed over the "
+                            "lanes at more, by operation; of several phases the mean by their "
+                            "operations"},
     [OPERATIONS] = {"operations", "count", NONE, "operations of the timed phases, over all lanes"},
     [DURATION] = {"duration_ns", "ns", NONE, "the timeline's clock at the end of the run"},
     [WALL] = {"wall_ns", "ns", LOWER,
@@ -232,40 +233,70 @@ static void work_out_latency(abench_run *run, uint32_t kind, uint32_t metric)
     set(run, metric + QUANTILES, (double)abench_histogram_maximum(histogram));
 }
 
-static void work_out_times(abench_run *run)
-{
-    double operations = 0, wall = 0, cpu = 0, busy = 0, wait = 0;
-    uint32_t count = 0, slices = 0, cold_only = 0;
+/* Sums over the slices of timed phases. */
+typedef struct times {
+    double operations, wall, cpu, busy, wait;
+    double median_ns; /* what the operations take at their phases' medians */
+    uint32_t phases;
+    uint32_t cold_phases; /* of one slice alone */
+} times;
 
-    for (uint32_t at = 0; at < run->slices_count; at++) {
-        const abench_slice *slice = &run->slices[at];
-        const int first = at == 0 || run->slices[at - 1].phase != slice->phase;
-        const int only = at + 1 == run->slices_count || run->slices[at + 1].phase != slice->phase;
-        if (!is_timed(run, slice) || slice->operations == 0)
-            continue;
-        slices++;
-        cold_only += first && only;
+/* Adds the slices at ... end - 1, which are one phase's. The first of several is cold and stays
+ * apart from the median. */
+static void add_phase(const abench_run *run, uint32_t at, uint32_t end, times *t)
+{
+    const uint32_t first_warm = end - at > 1 ? at + 1 : at;
+    double operations = 0;
+    uint32_t count = 0;
+
+    for (uint32_t index = at; index < end; index++) {
+        const abench_slice *slice = &run->slices[index];
         operations += (double)slice->operations;
-        wall += (double)slice->wall_ns;
-        cpu += (double)slice->cpu_ns;
-        busy += (double)slice->busy_ns;
-        wait += (double)slice->wait_ns;
-        if (!first || only)
+        t->wall += (double)slice->wall_ns;
+        t->cpu += (double)slice->cpu_ns;
+        t->busy += (double)slice->busy_ns;
+        t->wait += (double)slice->wait_ns;
+        if (index >= first_warm && slice->operations > 0)
             run->scratch[count++] = (double)(run->lanes == 1 ? slice->cpu_ns : slice->busy_ns) /
                                     (double)slice->operations;
     }
-    if (slices == 0)
+    if (count == 0)
         return;
-    if (cold_only > 0)
+    t->operations += operations;
+    t->median_ns += operations * median(run->scratch, count);
+    t->phases++;
+    t->cold_phases += end - at == 1;
+}
+
+/* More than this share of the lanes' time spent in waits for each other is worth a word. */
+#define WAIT_SHARE 0.25
+
+static void work_out_times(abench_run *run)
+{
+    times t = {0};
+
+    for (uint32_t at = 0, end; at < run->slices_count; at = end) {
+        for (end = at + 1;
+             end < run->slices_count && run->slices[end].phase == run->slices[at].phase; end++)
+            ;
+        if (is_timed(run, &run->slices[at]))
+            add_phase(run, at, end, &t);
+    }
+    if (t.phases == 0)
+        return;
+    if (t.cold_phases == t.phases)
         abench__run_warn(run, "a timed phase has one slice, which is cold: its time says little; "
                               "take more operations or smaller slices");
-    set(run, OPERATIONS, operations);
-    set(run, WALL, wall);
-    set(run, CPU, cpu);
-    set(run, BUSY, busy);
-    set(run, WAIT, wait);
-    if (count > 0)
-        set(run, TIME_PER_OPERATION, median(run->scratch, count));
+    if (!run->plan.pauses && t.wait > WAIT_SHARE * (t.wait + t.busy))
+        abench__run_warn(run,
+                         "the lanes waited for each other in more than a quarter of their time, "
+                         "which is not in the time: rank this workload by memory");
+    set(run, OPERATIONS, t.operations);
+    set(run, WALL, t.wall);
+    set(run, CPU, t.cpu);
+    set(run, BUSY, t.busy);
+    set(run, WAIT, t.wait);
+    set(run, TIME_PER_OPERATION, t.median_ns / t.operations);
 }
 
 /* value - base of a field that both readings have. */

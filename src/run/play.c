@@ -156,9 +156,6 @@ static void warn_of_work(abench_run *run)
 {
     const abench_receipt *r = &run->receipt;
 
-    if (r->cross_lane_frees > 0 && r->planned[ABENCH_OP_BARRIER] > 0)
-        abench__run_warn(run, "the lanes move from barrier to barrier: rank this workload by "
-                              "memory, not by time");
     if (r->late_ns > LATE_NS)
         abench__run_warn(run,
                          "a lane came %.3g ms late to its pace: the work did not keep up with "
