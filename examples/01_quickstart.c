@@ -1,6 +1,7 @@
 /* 01_quickstart.c - play a workload of the catalogue in this process and print three metrics.
  *
  *   cc 01_quickstart.c $(pkg-config --cflags --libs allocbench) && ./a.out
+ *       (installed where the loader does not look: add -Wl,-rpath,PREFIX/lib)
  *   LD_PRELOAD=libjemalloc.so.2 ./a.out       the same work under another malloc
  */
 #include <allocbench/allocbench.h>

@@ -1,6 +1,7 @@
 /* 02_custom_workload.c - a workload of your own, beside those of the catalogue.
  *
  *   cc 02_custom_workload.c $(pkg-config --cflags --libs allocbench) && ./a.out
+ *       (installed where the loader does not look: add -Wl,-rpath,PREFIX/lib)
  *   allocbench run -- ./a.out                  the same under every malloc, as a harness
  *
  * The pattern is a cache of decoded images: a hit costs nothing, a miss allocates a header and a

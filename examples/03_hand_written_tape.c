@@ -2,6 +2,7 @@
  * is summed up, saved, loaded and played against this process's malloc.
  *
  *   cc 03_hand_written_tape.c $(pkg-config --cflags --libs allocbench) && ./a.out my.tape
+ *       (installed where the loader does not look: add -Wl,-rpath,PREFIX/lib)
  *   allocbench tape show my.tape --limit 20       what is on it, operation by operation
  *   allocbench run tape:my.tape -t glibc -t jemalloc
  */

@@ -4,6 +4,7 @@
  * stall shows in every request that it held up, as it would to the clients of a server.
  *
  *   cc 04_own_loop.c $(pkg-config --cflags --libs allocbench) -pthread && ./a.out
+ *       (installed where the loader does not look: add -Wl,-rpath,PREFIX/lib)
  *   LD_PRELOAD=libjemalloc.so.2 ./a.out
  */
 #include <allocbench/allocbench.h>

@@ -12,6 +12,7 @@
  * own. It reads every byte of a block before it frees it; here the first one is read. The table of
  * its slots, 4 MB, comes from the malloc under test; here it does not exist.
  */
+#include "base/root.h"
 #include "workload/workload.h"
 
 static const abench__parameter parameters[] = {
@@ -62,10 +63,10 @@ static uint32_t slots_of(const abench_workload *w)
     return slots == 0 ? 1 : (uint32_t)slots;
 }
 
-/* Half of the slots and what chance adds. */
+/* Half of the slots, and three standard deviations of a half each: chance passes six in no tape. */
 static uint64_t half(uint64_t slots)
 {
-    const uint64_t likely = slots / 2 + slots / 16 + 8;
+    const uint64_t likely = slots / 2 + 3 * abench__square_root(slots) + 3;
 
     return likely < slots ? likely : slots;
 }

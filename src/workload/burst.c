@@ -196,13 +196,15 @@ static int32_t fill(const abench_workload *w, void *memory, abench_tape_builder 
 }
 
 const abench__workload_kind abench__burst_idle = {
-    .info = {sizeof(abench_workload_info), 1, "burst-idle",
-             "a burst of 200 MiB, freed but for one block in twenty, then 8 seconds of nothing: "
-             "what the process still holds at once and after 1, 2, 4 and 8 seconds",
-             "the shape of published reports on Rust services: bursts of work, idle gaps, and RSS "
-             "tabulated by hand after 0 to 10 s",
-             "the burst and its frees; not the idle phases, whose ends are where memory is read",
-             "a byte of every page of each block"},
+    .info =
+        {sizeof(abench_workload_info), 1, "burst-idle",
+         "a burst of 200 MiB, freed but for one block in twenty, then 8 seconds of nothing: "
+         "what the process still holds at once and after 1, 2, 4 and 8 seconds",
+         "the shape of published reports on Rust services: bursts of work, idle gaps, and RSS "
+         "tabulated by hand after 0 to 10 s",
+         "the burst and its frees; not the idle phases, whose ends are where memory is read. An "
+         "allocator without a thread of its own purges when it is called: trickle=N calls it",
+         "a byte of every page of each block"},
     .parameters = parameters,
     .operations = operations,
     .live_bytes = live_bytes,

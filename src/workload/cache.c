@@ -166,8 +166,8 @@ static int32_t fill(const abench_workload *w, void *memory, abench_tape_builder 
     " of daanx/mimalloc-bench ce5784f, arguments N 1000 1 2000000 N, whose loop compilers delete"
 #define TOUCHED "the block's byte, again and again, by operations of their own"
 #define TIMED                                                                                      \
-    "allocating, writing and freeing; most of it are the writes: rank it by time, not by "         \
-    "operations"
+    "allocating, writing and freeing; most of its operations are writes, so that time by "         \
+    "operation is the time of a write"
 
 const abench__workload_kind abench__cache_scratch = {
     .info = {sizeof(abench_workload_info), 1, "cache-scratch",

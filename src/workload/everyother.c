@@ -17,11 +17,14 @@
 #define SIZES_MAX   24u  /* two phases each */
 #define BYTES_LEAST ((uint64_t)1 << 20)
 #define BYTES_MOST  ((uint64_t)4 << 30)
+#define SMALLEST    8u /* so that slots can be counted: 2^29 at most */
+
+_Static_assert(BYTES_MOST / SMALLEST < ABENCH_SLOT_SHARED, "each block has a slot");
 
 static const abench__parameter parameters[] = {
     {"lanes", "1", "threads", PARAMETER_INTEGER, 1, ABENCH_LANES_MAX, NULL, 0},
     {"bytes", "64m", "live bytes a lane", PARAMETER_INTEGER, BYTES_LEAST, BYTES_MOST, "4m", 0},
-    {"smallest", "32", "the first size", PARAMETER_INTEGER, 1, 65536, NULL, 0},
+    {"smallest", "32", "the first size", PARAMETER_INTEGER, SMALLEST, 65536, NULL, 0},
     {"sizes", "10",
      "sizes, each twice the one before; those of which less than 4 blocks would live "
      "are left out",

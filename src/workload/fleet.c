@@ -22,6 +22,7 @@
  */
 #include "workload/workload.h"
 
+#include "base/root.h"
 #include "shape/alias.h"
 #include "shape/wheel.h"
 
@@ -83,21 +84,12 @@ typedef struct fleet {
 
 /* ---- what the tape needs --------------------------------------------------------------------- */
 
-static uint64_t root_of(uint64_t value)
-{
-    uint64_t root = 0;
-
-    while (root * root < value)
-        root++;
-    return root;
-}
-
 /* What lives varies as Poisson has it: eight deviations are never seen. */
 static uint64_t most_of(const abench_workload *w)
 {
     const uint64_t blocks = abench__workload_number(w, "blocks");
 
-    return blocks + 8 * root_of(blocks) + 64;
+    return blocks + 8 * (abench__square_root(blocks - 1) + 1) + 64;
 }
 
 /* More than may be taken: a place waits in the ring until all others were used, so that no more
@@ -124,7 +116,7 @@ static uint64_t live_bytes(const abench_workload *w)
 
     for (uint32_t at = 0; at < ROWS; at++)
         mean += (uint64_t)rows[at].live * (rows[at].low + rows[at].high) / 2;
-    return blocks * (mean / 10000) * 6 / 5 + root_of(blocks) * 34000 +
+    return blocks * (mean / 10000) * 6 / 5 + (abench__square_root(blocks - 1) + 1) * 34000 +
            (uint64_t)8 * rows[ROWS - 1].high;
 }
 

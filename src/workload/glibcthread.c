@@ -30,7 +30,11 @@ typedef struct streams {
 } streams;
 
 typedef struct thread {
+    const abench_distribution *sizes;
+    uint64_t slots; /* a lane */
+    uint64_t steps;
     uint64_t done; /* steps made, or slots drained */
+    uint32_t lanes;
     uint32_t stage;
     streams *random;    /* a lane */
     uint64_t *occupied; /* a bit a slot; words of each lane together */
@@ -74,45 +78,44 @@ static uint64_t state_bytes(const abench_workload *w)
 
 static void begin(const abench_workload *w, void *memory)
 {
-    const uint32_t lanes = (uint32_t)abench__workload_number(w, "lanes");
     thread *t = memory;
 
+    t->sizes = abench__workload_value(w, "sizes")->sizes;
+    t->slots = abench__workload_number(w, "slots");
+    t->steps = abench__workload_number(w, "steps");
+    t->lanes = (uint32_t)abench__workload_number(w, "lanes");
     t->random = (streams *)(t + 1);
-    t->occupied = (uint64_t *)(t->random + lanes);
-    for (uint32_t lane = 0; lane < lanes; lane++) {
+    t->occupied = (uint64_t *)(t->random + t->lanes);
+    for (uint32_t lane = 0; lane < t->lanes; lane++) {
         abench_random_seed(&t->random[lane].sizes, w->seed, lane, ABENCH_PURPOSE_SIZE);
         abench_random_seed(&t->random[lane].slots, w->seed, lane, ABENCH_PURPOSE_SLOT);
     }
 }
 
-static uint64_t *word_of(thread *t, uint64_t slots, uint32_t lane, uint64_t slot)
+static uint64_t *word_of(thread *t, uint32_t lane, uint64_t slot)
 {
-    return t->occupied + lane * words_of(slots) + slot / 64;
+    return t->occupied + lane * words_of(t->slots) + slot / 64;
 }
 
-static void step(const abench_workload *w, thread *t, abench_tape_builder *builder, uint32_t lane)
+static void step(thread *t, abench_tape_builder *builder, uint32_t lane)
 {
-    const abench_distribution *sizes = abench__workload_value(w, "sizes")->sizes;
-    const uint64_t slots = abench__workload_number(w, "slots");
-    const uint64_t slot = abench_random_below(&t->random[lane].slots, slots);
-    uint64_t *word = word_of(t, slots, lane, slot);
+    const uint64_t slot = abench_random_below(&t->random[lane].slots, t->slots);
+    uint64_t *word = word_of(t, lane, slot);
 
     if (*word >> slot % 64 & 1)
         abench_tape_builder_free(builder, lane, (uint32_t)slot);
     *word |= (uint64_t)1 << slot % 64;
     abench_tape_builder_malloc(builder, lane, (uint32_t)slot,
-                               abench_distribution_draw(sizes, &t->random[lane].sizes));
+                               abench_distribution_draw(t->sizes, &t->random[lane].sizes));
 }
 
 /* Frees what lies in this slot of the lanes; how many blocks that were. */
-static uint32_t drain(const abench_workload *w, thread *t, abench_tape_builder *builder,
-                      uint32_t lanes, uint64_t slot)
+static uint32_t drain(thread *t, abench_tape_builder *builder, uint64_t slot)
 {
-    const uint64_t slots = abench__workload_number(w, "slots");
     uint32_t freed = 0;
 
-    for (uint32_t lane = 0; lane < lanes; lane++) {
-        if (*word_of(t, slots, lane, slot) >> slot % 64 & 1) {
+    for (uint32_t lane = 0; lane < t->lanes; lane++) {
+        if (*word_of(t, lane, slot) >> slot % 64 & 1) {
             abench_tape_builder_free(builder, lane, (uint32_t)slot);
             freed++;
         }
@@ -123,9 +126,9 @@ static uint32_t drain(const abench_workload *w, thread *t, abench_tape_builder *
 static int32_t fill(const abench_workload *w, void *memory, abench_tape_builder *builder)
 {
     thread *t = memory;
-    const uint32_t lanes = (uint32_t)abench__workload_number(w, "lanes");
-    const uint64_t end = abench__workload_number(w, t->stage == STEPS ? "steps" : "slots");
+    const uint64_t end = t->stage == STEPS ? t->steps : t->slots;
 
+    (void)w;
     if (t->stage == BEGIN_STEPS || t->stage == BEGIN_DRAIN) {
         abench_tape_builder_phase(builder, t->stage == BEGIN_STEPS ? "steps" : "drain",
                                   t->stage == BEGIN_STEPS ? ABENCH_PHASE_TIMED : 0);
@@ -135,12 +138,12 @@ static int32_t fill(const abench_workload *w, void *memory, abench_tape_builder 
     }
     for (uint32_t appended = 0; appended < AIM && t->done < end; t->done++) {
         if (t->stage == DRAIN) {
-            appended += drain(w, t, builder, lanes, t->done);
+            appended += drain(t, builder, t->done);
             continue;
         }
-        for (uint32_t lane = 0; lane < lanes; lane++)
-            step(w, t, builder, lane);
-        appended += lanes;
+        for (uint32_t lane = 0; lane < t->lanes; lane++)
+            step(t, builder, lane);
+        appended += t->lanes;
     }
     if (t->done < end)
         return 0;

@@ -21,6 +21,7 @@
  */
 #include <string.h>
 
+#include "base/root.h"
 #include "workload/workload.h"
 
 static const abench__parameter parameters[] = {
@@ -42,6 +43,8 @@ static const abench__parameter parameters[] = {
 #define PERCENT_FREE     67u
 #define PERCENT_EXCHANGE 26u
 #define PERCENT_CLEAR    51u
+#define LARGEST          (64u * WORD * 10000u)
+#define COUNTED_MOST     1000000u /* operations of a tape that is gone through to be measured */
 
 /* What a thread does next. */
 enum { RETAINED_ARRAY, VECTOR, LOOP, FREE_RETAINED, FREE_LOCAL, FREE_ARRAYS, ENDED };
@@ -115,17 +118,22 @@ static uint64_t operations(const abench_workload *w)
            (2 * lanes + 2 * (local_sum(w) + local_sum(w) / 2 + 2 * lanes));
 }
 
-static uint64_t square_root(uint64_t value)
+/* Goes through the tape; 0 when that fails. */
+static uint64_t counted(const abench_workload *w)
 {
-    uint64_t root = 0;
+    abench_tape_summary summary = ABENCH_TAPE_SUMMARY_INIT;
+    abench_tape *tape = NULL;
 
-    for (uint64_t bit = (uint64_t)1 << 31; bit > 0; bit /= 2)
-        if ((root + bit) * (root + bit) <= value)
-            root += bit;
-    return root;
+    if (abench_workload_stream(w, NULL, &tape, NULL) != ABENCH_OK)
+        return 0;
+    if (abench_tape_get_summary(tape, &summary) != ABENCH_OK)
+        summary.live_bytes_peak = 0;
+    abench_tape_destroy(tape);
+    return summary.live_bytes_peak;
 }
 
-/* A thread holds half of the local blocks that it made, of 440 bytes on average, and one retained
+/* A few phases differ by a factor of three from seed to seed, as blocks of 5 MB are drawn or not:
+ * they are counted. Of many: a thread holds half of the local blocks that it made, of 440 bytes on average, and one retained
  * block, of 1289, for each two; its arrays take 8 bytes a place. Most is alive when a group of
  * threads ends (a third more where there are others, which go on while it frees), and how much more
  * than the average is a matter of a few very large blocks: a standard deviation of 48 KiB a pair,
@@ -133,8 +141,16 @@ static uint64_t square_root(uint64_t value)
 static uint64_t live_bytes(const abench_workload *w)
 {
     const uint64_t lanes = abench__workload_number(w, "lanes");
-    uint64_t pairs = 0, deviations = 19; /* in eighths */
+    const uint64_t places = abench__workload_number(w, "transfers");
+    uint64_t pairs = 0, deviations = 22; /* in eighths */
+    uint64_t shared = local_sum(w) * abench__workload_number(w, "phases");
 
+    if (operations(w) <= COUNTED_MOST) {
+        const uint64_t bytes = counted(w);
+        if (bytes > 0)
+            return bytes;
+    }
+    shared = shared < places ? shared : places;
     for (uint64_t group = 0; group < 8; group++) {
         uint64_t threads = 0;
         for (uint64_t number = 0; number < lanes; number++)
@@ -144,8 +160,8 @@ static uint64_t live_bytes(const abench_workload *w)
     }
     for (uint64_t phases = abench__workload_number(w, "phases"); phases > 1; phases /= 2)
         deviations += 3;
-    return pairs * 2334 + square_root(pairs) * 49152 * deviations / 8 +
-           abench__workload_number(w, "transfers") * 440 + local_sum(w) * 12;
+    return pairs * 2334 + abench__square_root(pairs) * 49152 * deviations / 8 + shared * 440 +
+           abench__square_root(shared) * 13632 * deviations / 8 + LARGEST + local_sum(w) * 12;
 }
 
 static void shape(const abench_workload *w, abench_tape_options *options)

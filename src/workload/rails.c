@@ -110,19 +110,35 @@ static uint64_t operations(const abench_workload *w)
            abench__workload_number(w, "lanes") * (3 + calls / CALLS_MEET);
 }
 
-/* The pool, whose bodies are as those of all calls, and the garbage that waits for the collector;
- * the means over the bodies. */
+/* The texts of so many bodies, of which each is a byte longer than the one before. */
+static uint64_t texts_of(uint64_t body, uint64_t count)
+{
+    uint64_t sum = 0;
+
+    while (count > 0) {
+        const uint64_t text = row_text(body);
+        const uint64_t fit = text - TEXT - body + 1; /* that double to the same */
+        const uint64_t here = fit < count ? fit : count;
+        sum += text * here;
+        body += here;
+        count -= here;
+    }
+    return sum;
+}
+
+/* The pool, where each lane's texts are of all bodies in turn, and of the longest when there are
+ * fewer than bodies; and the garbage that waits for the collector. */
 static uint64_t live_bytes(const abench_workload *w)
 {
     const bodies all = bodies_of(w);
-    const uint64_t step = all.spread / 4096 + 1;
-    uint64_t texts = 0, count = 0;
+    const uint64_t lanes = abench__workload_number(w, "lanes");
+    const uint64_t each = (abench__workload_number(w, "pool") + lanes - 1) / lanes;
+    const uint64_t rest = each % all.spread;
+    const uint64_t texts = each / all.spread * texts_of(all.shortest, all.spread) +
+                           texts_of(all.shortest + all.spread - rest, rest);
 
-    for (uint64_t call = 0; call < all.spread; call += step, count++)
-        texts += row_text(body_of(&all, call));
-    texts = (texts / count + 1) * abench__workload_number(w, "pool");
-    return texts + texts / 32 + abench__workload_number(w, "gc") +
-           (8 + abench__workload_number(w, "lanes")) * call_bytes(body_of(&all, all.spread - 1));
+    return lanes * texts + abench__workload_number(w, "gc") +
+           (8 + lanes) * call_bytes(body_of(&all, all.spread - 1));
 }
 
 /* ---- the tape -------------------------------------------------------------------------------- */

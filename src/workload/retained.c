@@ -13,10 +13,14 @@
  * asks malloc for anything. In the version of a published suite a full chunk is replaced by one
  * string of 100000 bytes: large=100000, with temporary=12000000 and sizes of 0, 10, 20, 30, 40.
  */
+#include "base/root.h"
+#include "shape/distribution.h"
+#include "workload/estimate.h"
 #include "workload/workload.h"
 
-#define BATCH   256u /* operations of all lanes, about */
-#define SAMPLES 16384u
+#define BATCH 256u /* operations of all lanes, about */
+
+__extension__ typedef unsigned __int128 wide;
 
 static const abench__parameter parameters[] = {
     {"lanes", "1", "threads, which share the strings out", PARAMETER_INTEGER, 1, ABENCH_LANES_MAX,
@@ -57,22 +61,29 @@ static shares shares_of(const abench_workload *w)
 }
 
 /* How many of count strings ask malloc for memory, and for how much: bounds. */
-static uint64_t asking(const abench_workload *w, uint64_t count, uint64_t *bytes)
+static uint64_t asking_of(const abench_workload *w, uint64_t count, uint64_t *bytes)
 {
     const abench_distribution *sizes = abench__workload_value(w, "sizes")->sizes;
     const uint64_t embedded = abench__workload_number(w, "embedded");
-    uint64_t asked = 0, sum = 0, all;
-    abench_random random;
+    const uint64_t square = sizes->square_mean; /* without the byte more */
+    abench__strata strata = {sizes, 0, 0, 0, 0};
+    wide all = 0, asking = 0, sum = 0;
+    uint64_t likely;
 
-    abench_random_seed(&random, 0, 0, ABENCH_PURPOSE_SIZE);
-    for (uint32_t at = 0; at < SAMPLES; at++) {
-        const uint64_t size = abench_distribution_draw(sizes, &random);
-        asked += size >= embedded;
-        sum += size >= embedded ? size + 1 : 0;
+    while (abench__strata_next(&strata)) {
+        all += strata.weight;
+        if (strata.value < embedded)
+            continue;
+        asking += strata.weight;
+        sum += (wide)strata.weight * (strata.value + 1);
     }
-    all = count * asked / SAMPLES + count / 64 + 16;
-    *bytes = abench__saturating_multiply(count, sum / SAMPLES + 2) / 32 * 33 + 1024;
-    return all < count ? all : count;
+    *bytes = abench__likely_sum(
+        count, (uint64_t)(sum / all) + 1,
+        square == UINT64_MAX ? square : square + 2 * abench_distribution_mean(sizes) + 3,
+        abench_distribution_maximum(sizes) + 1);
+    /* five standard deviations, which are a half of the root at most */
+    likely = (uint64_t)(count * asking / all) + 5 * abench__square_root(count) / 2 + 2;
+    return likely < count ? likely : count;
 }
 
 static uint64_t operations(const abench_workload *w)
@@ -84,8 +95,8 @@ static uint64_t operations(const abench_workload *w)
                                 : each.temporary / (each.chunk == 0 ? 1 : each.chunk);
     uint64_t bytes;
 
-    return abench__workload_number(w, "lanes") *
-           (2 + abench__workload_number(w, "rounds") * 2 * (asking(w, strings, &bytes) + chunks));
+    return abench__workload_number(w, "lanes") * (2 + abench__workload_number(w, "rounds") * 2 *
+                                                          (asking_of(w, strings, &bytes) + chunks));
 }
 
 static uint64_t live_bytes(const abench_workload *w)
@@ -94,10 +105,11 @@ static uint64_t live_bytes(const abench_workload *w)
     const shares each = shares_of(w);
     uint64_t bytes;
 
-    asking(w, each.retained + (each.temporary < each.chunk + 1 ? each.temporary : each.chunk + 1),
-           &bytes);
-    return abench__saturating_multiply(
-        lanes, abench__saturating_add(bytes, abench__workload_number(w, "large")));
+    asking_of(w,
+              lanes * (each.retained +
+                       (each.temporary < each.chunk + 1 ? each.temporary : each.chunk + 1)),
+              &bytes);
+    return abench__saturating_add(bytes, lanes * abench__workload_number(w, "large"));
 }
 
 /* A lane's slots: the retained strings, then the chunk, which is dropped when it has one more than

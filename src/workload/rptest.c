@@ -18,6 +18,8 @@
  * a whole. A round of loops is one of its inner iterations; new threads, which it starts for every
  * second one, have no blocks to inherit, and are left out.
  */
+#include "base/root.h"
+#include "workload/estimate.h"
 #include "workload/workload.h"
 
 static const abench__parameter parameters[] = {
@@ -146,51 +148,88 @@ static uint64_t sets_of(const abench_workload *w)
     return abench__workload_number(w, "pending") + 8;
 }
 
+/* C11 wants an aligned size to be a multiple of its alignment. */
+static uint64_t rounded(uint64_t size, uint64_t alignment)
+{
+    return (size + alignment - 1) & ~(alignment - 1);
+}
+
 /* ---- what is known before -------------------------------------------------------------------- */
 
-/* Every block is allocated and freed. Loops that hand a batch on allocate twice, and structures; a
- * few of a round's last ones do not, when another lane has done already. */
-static uint64_t operations(const abench_workload *w)
+/* Blocks of a round; those whose numbers are odd begin elsewhere in the table. Loops that hand a
+ * batch on allocate twice, and structures. */
+static uint64_t round_blocks(const abench_workload *w, const tables *t, uint64_t round)
 {
     const uint64_t loops = abench__workload_number(w, "loops");
-    const uint64_t rounds = abench__workload_number(w, "rounds");
     const uint64_t cross = cross_of(w);
-    uint64_t blocks = 0; /* of two rounds, of which the tables are used in turn */
-    tables t;
+    uint64_t blocks = 0;
 
-    draw_tables(w, &t);
-    for (uint64_t at = 0; at < 2 * loops; at++) {
-        const uint64_t loop = at / 2, here = t.allocations[(loop + at % 2) % ALLOCATIONS];
+    for (uint64_t loop = 0; loop < loops; loop++) {
+        const uint64_t here = t->allocations[(round + loop) % ALLOCATIONS];
         blocks += here;
         if (cross != 0 && loop % cross == 0)
             blocks += here + 2;
     }
-    return abench__saturating_multiply(abench__workload_number(w, "lanes"),
-                                       rounds * (blocks + 2) + 2);
+    return blocks;
 }
 
-/* Filling goes round the slots faster than freeing, so that up to four fifths of them hold a block;
- * and each lane has a batch or two about besides those that it keeps back. */
-static uint64_t live_bytes(const abench_workload *w)
+/* Every block is allocated and freed, a round begins and ends together; a few of a round's last
+ * loops hand no batch on, when another lane has done already. */
+static uint64_t operations(const abench_workload *w)
 {
-    const uint64_t slots = abench__workload_number(w, "slots");
-    const uint64_t blocks = abench__workload_number(w, "operations");
-    const uint64_t loops = abench__workload_number(w, "loops");
-    uint64_t filled = slots * 17 / 20 + 1, batches = 0, sum = 0, mean;
+    const uint64_t rounds = abench__workload_number(w, "rounds");
     tables t;
 
     draw_tables(w, &t);
-    for (uint32_t at = 0; at < SIZES; at++)
-        sum += t.sizes[at];
-    mean = sum / SIZES + 1;
-    if (filled > loops * blocks * 2 / 3)
-        filled = loops * blocks * 2 / 3;
+    return abench__saturating_multiply(abench__workload_number(w, "lanes"),
+                                       2 * (rounds - rounds / 2) * round_blocks(w, &t, 0) +
+                                           2 * (rounds / 2) * round_blocks(w, &t, 1) + 2 * rounds);
+}
+
+/* What many blocks of the table of sizes may take, each third one as it is, the others aligned. */
+static uint64_t table_bytes(const tables *t, uint64_t blocks)
+{
+    uint64_t sum = 0, squares = 0, most = 0;
+
+    for (uint32_t at = 0; at < 3 * SIZES; at++) {
+        const uint64_t size = t->sizes[at / 3];
+        const uint64_t here =
+            size >= ALIGNED_BELOW || at % 3 == 0 ? size : rounded(size, 8 * (uint64_t)(at % 3));
+        sum += here;
+        squares += here * here / (3 * SIZES); /* 2^60 at most */
+        most = here > most ? here : most;
+    }
+    return abench__likely_sum(blocks, sum / (3 * SIZES) + 1, squares, most);
+}
+
+/* Filling goes round the slots faster than freeing, so that up to four fifths of them hold a block,
+ * and all when a loop goes round them; each lane has a batch or two about besides those that it
+ * keeps back. */
+static uint64_t live_bytes(const abench_workload *w)
+{
+    const uint64_t lanes = abench__workload_number(w, "lanes");
+    const uint64_t slots = abench__workload_number(w, "slots");
+    const uint64_t loops = abench__workload_number(w, "loops");
+    const uint64_t blocks = abench__workload_number(w, "operations");
+    uint64_t filled = slots * 4 / 5 + blocks, batches = 0, handed, sum = 0, squares = 0;
+    tables t;
+
+    draw_tables(w, &t);
+    for (uint32_t at = 0; at < ALLOCATIONS; at++) {
+        sum += t.allocations[at];
+        squares += (uint64_t)t.allocations[at] * t.allocations[at];
+    }
+    filled = filled < slots ? filled : slots;
+    filled = filled < loops * blocks ? filled : loops * blocks;
     if (cross_of(w) != 0)
         batches = (loops - 1) / cross_of(w) + 1;
     if (batches > abench__workload_number(w, "pending") + 2)
         batches = abench__workload_number(w, "pending") + 2;
-    return abench__workload_number(w, "lanes") *
-           (filled * mean + batches * (blocks * 7 / 10 * (mean + 8) + STRUCTURE));
+    batches *= lanes;
+    handed = batches * (sum / ALLOCATIONS + 1);
+    handed += 2 * abench__square_root(batches * (squares / ALLOCATIONS));
+    handed = handed < batches * blocks ? handed : batches * blocks;
+    return table_bytes(&t, lanes * filled + handed) + handed * 8 + batches * (STRUCTURE + 8);
 }
 
 static void shape(const abench_workload *w, abench_tape_options *options)
@@ -247,12 +286,10 @@ static void begin(const abench_workload *w, void *memory)
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
-/* C11 wants an aligned size to be a multiple of its alignment. */
 static void allocate_aligned(abench_tape_builder *builder, uint32_t lane, uint32_t slot,
                              uint64_t alignment, uint64_t size)
 {
-    abench_tape_builder_aligned(builder, lane, slot, alignment,
-                                (size + alignment - 1) & ~(alignment - 1));
+    abench_tape_builder_aligned(builder, lane, slot, alignment, rounded(size, alignment));
 }
 
 /* The next size of the table; in turn zeroed and aligned. */
@@ -468,6 +505,18 @@ static void begin_round(rptest *s, abench_tape_builder *builder)
     s->stage = ROUND;
 }
 
+/* Every lane is done, and nothing waits to be freed: the last one may have handed its batches over
+ * in a step in which nobody made anything. */
+static int is_over(const rptest *s)
+{
+    for (uint32_t lane = 0; lane < s->lanes; lane++) {
+        const lane_state *l = &s->lane[lane];
+        if (l->stage != LOOPS_DONE || l->taken != 0 || l->inbox != 0)
+            return 0;
+    }
+    return 1;
+}
+
 /* One slot of every lane; returns how many blocks that were. */
 static uint32_t clear(rptest *s, abench_tape_builder *builder)
 {
@@ -516,7 +565,7 @@ static int32_t fill(const abench_workload *w, void *memory, abench_tape_builder 
         uint32_t made = 0;
         for (uint32_t lane = 0; lane < s->lanes; lane++)
             made += work(s, builder, lane);
-        if (made == 0)
+        if (made == 0 && is_over(s))
             end_round(s, builder, is_last);
     }
     return 0;

@@ -51,16 +51,13 @@ static uint64_t operations(const abench_workload *w)
     const uint64_t lanes = abench__workload_number(w, "lanes");
     abench__timetable table;
     abench__load load;
-    uint64_t objects, waits;
+    uint64_t waits;
 
     abench__server_timetable(w, &table);
     abench__server_load(w, &table, &load);
-    objects = abench__saturating_multiply(load.requests, load.objects);
-    waits = table.count + (lanes == 1 ? 0 : objects / ABENCH__SERVER_HANDED / lanes) +
+    waits = table.count + (lanes == 1 ? 0 : load.all_objects / ABENCH__SERVER_HANDED / lanes) +
             (abench__workload_number(w, "paced") ? table.end_ns / ABENCH__SERVER_PACE_NS : 0);
-    return abench__saturating_add(
-        abench__saturating_add(abench__saturating_multiply(2, objects), objects / 16),
-        waits * lanes);
+    return abench__saturating_add(abench__saturating_multiply(2, load.all_objects), waits * lanes);
 }
 
 static uint64_t live_bytes(const abench_workload *w)

@@ -35,11 +35,12 @@ void abench__timetable_make(abench__timetable *table, const abench__peak *peak, 
 typedef struct abench__load {
     uint64_t requests;     /* over the whole tape */
     uint64_t objects;      /* mean of a request, its body among them; rounded up */
+    uint64_t all_objects;  /* of all requests: a bound that chance does not pass */
     uint64_t live_objects; /* a bound that chance does not pass by much */
     uint64_t live_bytes;   /* likewise */
 } abench__load;
 
-/* Works the load out; the lifetimes' means are drawn from a stream that no seed changes. */
+/* Works the load out. */
 void abench__server_load(const abench_workload *workload, const abench__timetable *table,
                          abench__load *load);
 

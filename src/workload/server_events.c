@@ -145,8 +145,7 @@ void abench__server_begin(const abench_workload *w, void *memory)
 /* ---- objects --------------------------------------------------------------------------------- */
 
 /* Most of what dies was made long ago, and the builder's note of its slot is in no cache any more:
- * without this the generator mainly waits for it. Inline, because gcc drops the calls of a function
- * that does nothing but prefetch. */
+ * without this the generator mainly waits for it. */
 static inline __attribute__((always_inline)) void expect(const server *s,
                                                          const abench_tape_builder *builder,
                                                          uint32_t item)
@@ -155,10 +154,7 @@ static inline __attribute__((always_inline)) void expect(const server *s,
     const uint64_t number =
         item < first_shared ? item + (uint32_t)((wide)s->inverse * item >> 64) /* one slot more */
                             : (uint64_t)item + s->lanes;
-    const char *note = (const char *)&builder->slots[number];
-
-    __builtin_prefetch(note);
-    __builtin_prefetch(note + sizeof(abench__slot_state) / 2);
+    abench__builder_expect(builder, number);
 }
 
 /* A slot that is free, as an item of the wheel; WHEEL_NONE when there is none. */

@@ -1,11 +1,13 @@
 /* server_load.c - the server's timetable, bounds of what lives, and the slots that it takes. */
+#include "base/root.h"
+#include "shape/distribution.h"
+#include "workload/estimate.h"
 #include "workload/server.h"
 
 #define SECOND       1000000000u
 #define PPM          1000000u
 #define STRETCHES    12u /* that a load without peaks is cut into */
 #define CYCLES_MAX   20u /* of steady, peak, recovery: 64 phases with warm-up, rest and drain */
-#define SAMPLES      16384u
 #define SLOTS_MAX    ((uint64_t)1 << 31)
 #define LIFETIME_MAX ((uint64_t)1 << 56) /* ns: what a lifetime's text is limited to as well */
 
@@ -107,16 +109,6 @@ void abench__server_timetable(const abench_workload *w, abench__timetable *table
                            peaks > longest ? peaks : longest);
 }
 
-static uint64_t square_root(uint64_t x)
-{
-    uint64_t root = 0;
-
-    for (uint64_t bit = (uint64_t)1 << 31; bit > 0; bit >>= 1)
-        if ((root | bit) * (root | bit) <= x)
-            root |= bit;
-    return root;
-}
-
 /* ---- the load -------------------------------------------------------------------------------- */
 
 /* Means of lifetimes that are cut off: at the tape's end; at a peak's end, plain and scaled. */
@@ -126,22 +118,36 @@ typedef struct means {
     uint64_t scaled;
 } means;
 
-static means sample(const abench_workload *w, uint64_t whole_ns, uint64_t peak_ns)
+/* Times 100: of the objects that are handed over, so many percent, and of the others. */
+static uint64_t cut_off(uint64_t ns, uint64_t cross, uint64_t handover_ns, uint64_t end_ns)
+{
+    return cross * at_most(ns > handover_ns ? ns : handover_ns, end_ns) +
+           (100 - cross) * at_most(ns, end_ns);
+}
+
+static uint64_t cross_of(const abench_workload *w)
+{
+    return abench__workload_number(w, "lanes") == 1 ? 0 : abench__workload_number(w, "cross");
+}
+
+static means means_of(const abench_workload *w, uint64_t whole_ns, uint64_t peak_ns)
 {
     const abench__value *lifetime = abench__workload_value(w, "lifetime");
     const uint64_t rate = abench__workload_number(w, "rate");
-    wide whole = 0, plain = 0, scaled = 0;
-    abench_random random;
+    const uint64_t cross = cross_of(w);
+    const uint64_t handover_ns = abench__workload_number(w, "handover");
+    abench__strata strata = {lifetime->sizes, 0, 0, 0, 0};
+    wide whole = 0, plain = 0, scaled = 0, all = 0;
 
-    abench_random_seed(&random, 0, 0, ABENCH_PURPOSE_LIFETIME);
-    for (uint32_t at = 0; at < SAMPLES; at++) {
-        const uint64_t ns = abench__server_lifetime(
-            lifetime, abench_distribution_draw(lifetime->sizes, &random), rate);
-        whole += at_most(ns, whole_ns);
-        plain += at_most(ns, peak_ns);
-        scaled += at_most(in_peak(w, ns), peak_ns);
+    while (abench__strata_next(&strata)) {
+        const uint64_t ns = abench__server_lifetime(lifetime, strata.value, rate);
+        all += strata.weight;
+        whole += (wide)strata.weight * cut_off(ns, cross, handover_ns, whole_ns);
+        plain += (wide)strata.weight * cut_off(ns, cross, handover_ns, peak_ns);
+        scaled += (wide)strata.weight * cut_off(in_peak(w, ns), cross, handover_ns, peak_ns);
     }
-    return (means){narrow(whole / SAMPLES), narrow(plain / SAMPLES), narrow(scaled / SAMPLES)};
+    all *= 100;
+    return (means){narrow(whole / all), narrow(plain / all), narrow(scaled / all)};
 }
 
 /* Requests of so many ns at rate * ppm / 10^6 a second, and one for the rounding. */
@@ -150,14 +156,37 @@ static uint64_t requests(uint64_t rate, uint64_t ppm, uint64_t ns)
     return narrow((wide)rate * ppm / PPM * ns / SECOND) + 1;
 }
 
-/* The mean bytes of a request whose body is so many percent of what is drawn; rounded up. */
-static uint64_t request_bytes(const abench_workload *w, uint64_t objects, uint64_t percent)
+/* What the small objects of so many requests come to. A request's objects die each for itself: what
+ * is alive of them varies as the requests' numbers do, and by its own root. */
+static uint64_t objects_bytes(const abench_workload *w, uint64_t live)
 {
+    const abench_distribution *objects = abench__workload_value(w, "objects")->sizes;
     const abench_distribution *sizes = abench__workload_value(w, "sizes")->sizes;
-    const abench_distribution *body = abench__workload_value(w, "body")->sizes;
+    const uint64_t mean = abench_distribution_mean(objects);
+    const wide square = objects->square_mean, of_mean = (wide)mean * mean;
+    const uint64_t variance = objects->square_mean == UINT64_MAX ? UINT64_MAX
+                              : square > of_mean                 ? narrow(square - of_mean)
+                                                                 : 0;
+    const uint64_t count =
+        abench__likely_sum(live, mean + 1, abench__saturating_add(variance, mean + 1),
+                           abench_distribution_maximum(objects));
 
-    return narrow((wide)objects * (abench_distribution_mean(sizes) + 1) +
-                  (wide)(abench_distribution_mean(body) + 1) * percent / 100);
+    return abench__likely_sum(count, abench_distribution_mean(sizes) + 1, sizes->square_mean,
+                              abench_distribution_maximum(sizes));
+}
+
+/* What so many bodies come to that are so many percent of what is drawn. */
+static uint64_t bodies_bytes(const abench_workload *w, uint64_t live, uint64_t percent)
+{
+    const abench_distribution *body = abench__workload_value(w, "body")->sizes;
+    const uint64_t square =
+        body->square_mean == UINT64_MAX
+            ? UINT64_MAX
+            : narrow((wide)narrow((wide)body->square_mean * percent / 100) * percent / 100);
+
+    return abench__likely_sum(
+        live, narrow((wide)(abench_distribution_mean(body) + 1) * percent / 100), square,
+        narrow((wide)abench_distribution_maximum(body) * percent / 100));
 }
 
 static uint64_t all_requests(const abench_workload *w, const abench__timetable *table)
@@ -178,26 +207,30 @@ void abench__server_load(const abench_workload *w, const abench__timetable *tabl
 {
     const abench__peak *peak = &abench__workload_value(w, "peak")->peak;
     const uint64_t rate = abench__workload_number(w, "rate");
-    const means mean = sample(w, table->end_ns, table->peaks == 0 ? 0 : peak->for_ns);
+    const means mean = means_of(w, table->end_ns, table->peaks == 0 ? 0 : peak->for_ns);
     const int longer = abench__workload_number(w, "peak_lifetime") > 100;
-    const uint64_t objects =
-        abench_distribution_mean(abench__workload_value(w, "objects")->sizes) + 1;
+    const abench_distribution *objects = abench__workload_value(w, "objects")->sizes;
+    const uint64_t count = abench_distribution_mean(objects) + 1;
     const uint64_t steady = requests(rate, PPM, mean.whole);
     const uint64_t before = longer ? steady : requests(rate, PPM, mean.whole - mean.plain);
     const uint64_t in = requests(rate, peak->factor_ppm, mean.scaled);
-    const wide bytes = request_bytes(w, objects, 100);
-    const wide peak_bytes = request_bytes(w, objects, abench__workload_number(w, "peak_body"));
-    const wide both = before * bytes + in * peak_bytes;
-    const wide most = both > steady * bytes ? both : steady * bytes;
-    const uint64_t live = before + in > steady ? before + in : steady;
+    const uint64_t both = abench__saturating_add(before, in);
+    const uint64_t live = table->peaks > 0 && both > steady ? both : steady;
+    const uint64_t steady_bytes = bodies_bytes(w, steady, 100);
+    uint64_t bodies = 0;
 
+    if (table->peaks > 0)
+        bodies =
+            abench__saturating_add(bodies_bytes(w, before, 100),
+                                   bodies_bytes(w, in, abench__workload_number(w, "peak_body")));
     load->requests = all_requests(w, table);
-    load->objects = objects + 1;
+    load->objects = count + 1;
+    load->all_objects = abench__likely_sum(
+        load->requests, count + 1, abench__saturating_add(objects->square_mean, 2 * count + 1),
+        abench_distribution_maximum(objects) + 1);
     load->live_objects = abench__saturating_multiply(live, load->objects);
-    /* What chance adds: a part of the whole, three standard deviations, and some bodies. */
-    load->live_bytes = narrow(
-        most + most / 16 + 3 * square_root(live) * (bytes > peak_bytes ? bytes : peak_bytes) +
-        4 * (wide)abench_distribution_maximum(abench__workload_value(w, "body")->sizes));
+    load->live_bytes = abench__saturating_add(objects_bytes(w, live),
+                                              bodies > steady_bytes ? bodies : steady_bytes);
 }
 
 /* ---- slots ----------------------------------------------------------------------------------- */
@@ -205,13 +238,14 @@ void abench__server_load(const abench_workload *w, const abench__timetable *tabl
 /* Room for so many live objects: an eighth more, eight standard deviations, some requests. */
 static uint64_t room_for(uint64_t objects, uint64_t request)
 {
-    return objects + objects / 8 + 8 * square_root(objects) + 4 * at_most(request, 1024) + 16;
+    return objects + objects / 8 + 8 * abench__square_root(objects) + 4 * at_most(request, 1024) +
+           16;
 }
 
 abench__slots abench__server_slots(const abench_workload *w, const abench__timetable *table)
 {
     const uint64_t lanes = abench__workload_number(w, "lanes");
-    const uint64_t cross = lanes == 1 ? 0 : abench__workload_number(w, "cross");
+    const uint64_t cross = cross_of(w);
     abench__slots result = {0, 0};
     abench__load load;
     uint64_t live, handed;

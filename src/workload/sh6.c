@@ -22,8 +22,10 @@ static const abench__parameter parameters[] = {
     {"passes", "500", "passes of each lane; the original makes calls / lanes", PARAMETER_INTEGER, 1,
      1000000, "5", 1},
     {"limit", "1000", "all sizes are below", PARAMETER_INTEGER, 2, 100000, NULL, 0},
-    {"leak", "0", "1: the ring loses blocks as the original's does", PARAMETER_INTEGER, 0, 1, NULL,
-     0},
+    {"leak", "0",
+     "1: the ring loses blocks as the original's does: each has a slot, so that memory grows with "
+     "passes",
+     PARAMETER_INTEGER, 0, 1, NULL, 0},
     {"touch", "first", "what is written of a block: nothing, first, pages, all", PARAMETER_TOUCH, 0,
      0, NULL, 0},
     {0},

@@ -9,9 +9,11 @@
  *
  * What differs from the original: how far its main thread runs ahead is the scheduler's choice;
  * here the merged order has it at the pace of the others, and a lane waits for a block that is not
- * there yet. It writes the address of a block's place into the block, and frees nothing at the end
- * (126 MB). It draws nothing: here the seed says where in the histogram the lanes begin, all at
- * the same place. It makes 10 million and 427 million blocks; here passes are a parameter.
+ * there yet. Its blocks are shared out all at once; here those of 32 passes, then those of the
+ * next, when every lane has made the passes before: memory does not grow with the passes. It writes
+ * the address of a block's place into the block, and frees nothing at the end (126 MB). It draws
+ * nothing: here the seed says where in the histogram the lanes begin, all at the same place. It
+ * makes 10 million and 427 million blocks; here passes are a parameter.
  */
 #include "workload/ring.h"
 #include "workload/workload.h"
@@ -31,6 +33,7 @@ static const abench__parameter parameters[] = {
 };
 
 #define HANDED_SIZE 8u
+#define SECTION     32u /* passes whose handed blocks are shared out together */
 
 static const abench__run_of histogram[] = {{8, 1000},  {16, 5000}, {48, 1000}, {72, 100},
                                            {148, 100}, {200, 100}, {520, 10},  {1056, 5},
@@ -47,15 +50,19 @@ typedef struct worker {
     uint64_t at;    /* the next of them, and the end of this part of its share */
     uint64_t end;
     uint64_t part;
+    uint64_t section; /* whose part it is */
 } worker;
 
 typedef struct sh8 {
     abench__pass pass;
     uint64_t handed; /* blocks that the first lane makes */
     uint64_t made;
-    uint64_t handed_pass; /* that a lane frees in a pass */
+    uint64_t handed_section; /* in a whole section */
+    uint64_t handed_pass;    /* that a lane frees in a pass */
+    uint32_t slots;          /* shared */
     uint32_t workers;
     uint32_t stage;
+    uint32_t reserved;
     worker worker[];
 } sh8;
 
@@ -78,10 +85,31 @@ static uint32_t ring_size(const abench_workload *w)
     return size == 0 ? 1 : (uint32_t)size;
 }
 
+/* The first lane's blocks for so many passes. */
+static uint64_t handed_for(const abench_workload *w, uint64_t passes)
+{
+    return workers_of(w) * passes * abench__workload_number(w, "handed");
+}
+
 static uint64_t handed_of(const abench_workload *w)
 {
-    return workers_of(w) * abench__workload_number(w, "passes") *
-           abench__workload_number(w, "handed");
+    return handed_for(w, abench__workload_number(w, "passes"));
+}
+
+/* Slots go round: a block's is that of the one two sections before, which all have been freed. A
+ * slot so is used once for 64 passes, and 15625 times at most. */
+static uint64_t slots_of(const abench_workload *w)
+{
+    const uint64_t most = handed_for(w, 2 * SECTION);
+
+    return handed_of(w) < most ? handed_of(w) : most;
+}
+
+static uint64_t section_passes(const abench_workload *w)
+{
+    const uint64_t passes = abench__workload_number(w, "passes");
+
+    return passes < SECTION ? passes : SECTION;
 }
 
 /* Every block is allocated and freed; two phases. */
@@ -94,19 +122,18 @@ static uint64_t operations(const abench_workload *w)
            2 * workers_of(w) * pass.blocks * abench__workload_number(w, "passes");
 }
 
-/* The first lane's blocks that are alive when it has made all: it makes one while every other lane
- * has one operation, and they free them evenly over theirs. */
+/* The first lane's blocks that are alive when it has made all of a section: it makes one while
+ * every other lane has one operation, and they free them evenly over theirs. Or, when it hardly
+ * keeps up, those of the first parts, whose lanes have others to free too. */
 static uint64_t handed_most(const abench_workload *w, uint64_t pass_blocks)
 {
-    uint64_t handed = handed_of(w);
-    uint64_t steps = 2 * abench__workload_number(w, "passes") * pass_blocks;
-    uint32_t shift = 0;
+    const uint64_t passes = section_passes(w);
+    const uint64_t handed = handed_for(w, passes); /* 2^28 at most, as is what follows */
+    const uint64_t steps = passes * (2 * pass_blocks + abench__workload_number(w, "handed"));
+    const uint64_t even = handed < steps ? handed * (steps - handed) / steps : 0;
+    const uint64_t first = passes * abench__workload_number(w, "handed");
 
-    for (; (handed | steps) >> 32 != 0; shift++) {
-        handed /= 2;
-        steps /= 2;
-    }
-    return handed < steps ? handed * (steps - handed) / steps << shift : 0;
+    return even > first ? even : first;
 }
 
 /* Full rings, and what waits of the first lane's blocks. */
@@ -124,12 +151,9 @@ static uint64_t live_bytes(const abench_workload *w)
 
 static void shape(const abench_workload *w, abench_tape_options *options)
 {
-    const uint64_t handed = handed_of(w);
-
     options->lanes = (uint32_t)abench__workload_number(w, "lanes");
     options->local_slots = ring_size(w);
-    /* more than a slot number can say is refused by the builder */
-    options->shared_slots = handed < ABENCH_SLOT_SHARED ? (uint32_t)handed : ABENCH_SLOT_SHARED;
+    options->shared_slots = (uint32_t)slots_of(w); /* 2^29 at most */
     options->touch = (uint32_t)abench__workload_number(w, "touch");
 }
 
@@ -138,17 +162,51 @@ static uint64_t state_bytes(const abench_workload *w)
     return sizeof(sh8) + workers_of(w) * sizeof(worker);
 }
 
-/* The first lane's blocks are cut into workers^2 runs; every workers-th belongs to one lane. */
+/* The first lane's blocks of a section are cut into workers^2 runs; every workers-th belongs to one
+ * lane. */
 static void begin_part(sh8 *s, uint32_t index)
 {
     const uint64_t parts = (uint64_t)s->workers * s->workers;
     worker *l = &s->worker[index];
 
-    while (l->at == l->end && l->part < s->workers) {
-        const uint64_t part = l->part++ * s->workers + index;
-        l->at = s->handed / parts * part + s->handed % parts * part / parts;
-        l->end = s->handed / parts * (part + 1) + s->handed % parts * (part + 1) / parts;
+    while (l->at == l->end) {
+        uint64_t first, blocks, part;
+        if (l->part == s->workers) {
+            l->part = 0;
+            l->section++;
+        }
+        first = l->section * s->handed_section;
+        if (first >= s->handed)
+            return;
+        blocks = s->handed - first < s->handed_section ? s->handed - first : s->handed_section;
+        part = l->part++ * s->workers + index;
+        l->at = first + blocks * part / parts;
+        l->end = first + blocks * (part + 1) / parts;
     }
+}
+
+/* Whether the first lane may make its next block: a section begins when every lane has made the
+ * passes of the one before, and has freed all of the one before that. */
+static int may_make(const sh8 *s)
+{
+    uint64_t section;
+
+    if (s->made == s->handed)
+        return 0;
+    section = s->made / s->handed_section;
+    if (section == 0 || s->made % s->handed_section != 0)
+        return 1;
+    for (uint32_t index = 0; index < s->workers; index++) {
+        const worker *l = &s->worker[index];
+        if (l->made < section * SECTION * s->pass.blocks || l->section + 1 < section)
+            return 0;
+    }
+    return 1;
+}
+
+static uint32_t slot_of(const sh8 *s, uint64_t number)
+{
+    return ABENCH_SLOT_SHARED | (uint32_t)(number % s->slots);
 }
 
 static void begin(const abench_workload *w, void *memory)
@@ -160,6 +218,8 @@ static void begin(const abench_workload *w, void *memory)
     make_pass(&s->pass);
     s->workers = (uint32_t)workers_of(w);
     s->handed = handed_of(w);
+    s->handed_section = handed_for(w, SECTION);
+    s->slots = (uint32_t)slots_of(w);
     s->handed_pass = abench__workload_number(w, "handed");
     abench_random_seed(&random, w->seed, 0, ABENCH_PURPOSE_SCHEDULE);
     skipped = abench_random_below(&random, s->pass.blocks);
@@ -181,7 +241,7 @@ static uint32_t free_handed(sh8 *s, abench_tape_builder *builder, uint32_t index
     if (l->at >= s->made || l->at == l->end ||
         (l->left > 0 && l->freed * s->pass.blocks >= l->made * s->handed_pass))
         return 0;
-    abench_tape_builder_free(builder, index + 1, ABENCH_SLOT_SHARED | (uint32_t)l->at);
+    abench_tape_builder_free(builder, index + 1, slot_of(s, l->at));
     l->at++;
     l->freed++;
     begin_part(s, index);
@@ -212,9 +272,8 @@ static uint32_t work_all(sh8 *s, abench_tape_builder *builder)
 {
     uint32_t done = 0;
 
-    if (s->made < s->handed) {
-        abench_tape_builder_malloc(builder, 0, ABENCH_SLOT_SHARED | (uint32_t)s->made++,
-                                   HANDED_SIZE);
+    if (may_make(s)) {
+        abench_tape_builder_malloc(builder, 0, slot_of(s, s->made++), HANDED_SIZE);
         done++;
     }
     for (uint32_t index = 0; index < s->workers; index++)

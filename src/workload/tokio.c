@@ -12,11 +12,13 @@
  * older ones. The original leaves it to the scheduler who receives what, so that no two of its runs
  * are the same; here it is drawn.
  */
+#include "base/root.h"
+#include "shape/distribution.h"
+#include "workload/estimate.h"
 #include "workload/workload.h"
 
-#define BATCH       256u /* operations, about */
-#define RECORD      3u   /* blocks of a message, at most */
-#define SAMPLES     4096u
+#define BATCH       256u   /* operations, about */
+#define RECORD      3u     /* blocks of a message, at most */
 #define GENERATIONS 65534u /* of a slot between two barriers */
 #define TEMPORARY   1024u
 #define LINE_START  16u
@@ -26,6 +28,13 @@
 #define ARC_VECTOR  64u  /* to seven times that */
 #define TASK        128u /* header, state and future */
 #define BOX         256u
+/* A counted block with all that it owns; operations of a step but a line's, and their mean square. */
+#define COUNTED_MEAN ((uint64_t)ARC + ARC_STRING * 3 / 2 + ARC_VECTOR * 4)
+#define COUNTED_MOST ((uint64_t)ARC + ARC_STRING * 2 + ARC_VECTOR * 7)
+#define STEP_MOST    6u
+#define STEP_SQUARE  12u
+
+__extension__ typedef unsigned __int128 wide;
 
 static const abench__parameter parameters[] = {
     {"lanes", "8", "workers", PARAMETER_INTEGER, 1, ABENCH_LANES_MAX, NULL, 0},
@@ -52,19 +61,63 @@ static uint32_t doublings(uint64_t length)
     return times;
 }
 
-/* 135 mallocs in 100 steps and as many frees, and the reallocs of 25 lines; chance adds little. */
+/* Records of the messages to a lane: they are used in turn, and more than half of them are free
+ * all the time, so that no lane waits for one that is being dropped. */
+static uint64_t records_of(const abench_workload *w)
+{
+    return 2 * (abench__workload_number(w, "held") + abench__workload_number(w, "lanes") + 8);
+}
+
+/* Between two barriers a lane gets a message a step of every other lane at most, each of which
+ * takes two generations of a slot, and two for each realloc. */
+static uint64_t steps_between(const abench_workload *w)
+{
+    const uint64_t longest = abench_distribution_maximum(abench__workload_value(w, "lines")->sizes);
+    const uint64_t uses = GENERATIONS / (2 + 2 * doublings(longest)) - 1;
+
+    return uses * records_of(w) / abench__workload_number(w, "lanes");
+}
+
+/* ---- what is known before -------------------------------------------------------------------- */
+
+/* What is drawn of the formatted lines. */
+typedef struct line_means {
+    uint64_t doublings; /* times 1024 */
+    uint64_t square;    /* of the doublings: the mean, rounded up */
+    uint64_t bytes;     /* of the last capacity */
+    uint64_t most;      /* of the doublings */
+} line_means;
+
+static line_means means_of(const abench_workload *w)
+{
+    const abench_distribution *lines = abench__workload_value(w, "lines")->sizes;
+    abench__strata strata = {lines, 0, 0, 0, 0};
+    wide all = 0, sum = 0, squares = 0, bytes = 0;
+
+    while (abench__strata_next(&strata)) {
+        const uint64_t times = doublings(strata.value);
+        all += strata.weight;
+        sum += (wide)strata.weight * times;
+        squares += (wide)strata.weight * times * times;
+        bytes += (wide)strata.weight * ((uint64_t)LINE_START << times);
+    }
+    return (line_means){(uint64_t)(sum * 1024 / all), (uint64_t)(squares / all) + 1,
+                        (uint64_t)(bytes / all) + 1, doublings(abench_distribution_maximum(lines))};
+}
+
+/* 135 mallocs in 100 steps and as many frees, and the reallocs of 25 lines. */
 static uint64_t operations(const abench_workload *w)
 {
     const uint64_t steps = abench__workload_number(w, "steps");
-    const abench_distribution *lines = abench__workload_value(w, "lines")->sizes;
-    uint64_t times = 0;
-    abench_random random;
+    const line_means lines = means_of(w);
+    const uint64_t most = 2 + lines.most > STEP_MOST ? 2 + lines.most : STEP_MOST;
+    /* for each step as for 102400 */
+    const uint64_t likely = (uint64_t)((wide)steps * (270 * 1024 + 25 * lines.doublings) / 102400);
+    const uint64_t chance = 5 * abench__square_root(steps * STEP_SQUARE + steps * lines.square);
+    const uint64_t each = likely + chance < steps * most ? likely + chance : steps * most;
 
-    abench_random_seed(&random, 0, 0, ABENCH_PURPOSE_SIZE);
-    for (uint32_t at = 0; at < SAMPLES; at++)
-        times += doublings(abench_distribution_draw(lines, &random));
-    return abench__workload_number(w, "lanes") *
-           (3 + steps / 4 * times / SAMPLES + (steps / 100 + 1) * 270 + steps / 16 + 64);
+    return abench__saturating_multiply(abench__workload_number(w, "lanes"),
+                                       3 + each + steps / steps_between(w));
 }
 
 /* Of 345 messages 25 are lines, 160 vectors, 120 counted blocks and 40 tasks. */
@@ -72,24 +125,27 @@ static uint64_t live_bytes(const abench_workload *w)
 {
     const uint64_t lanes = abench__workload_number(w, "lanes");
     const uint64_t messages = lanes * (abench__workload_number(w, "held") + 2);
-    const abench_distribution *lines = abench__workload_value(w, "lines")->sizes;
     const abench_distribution *vectors = abench__workload_value(w, "messages")->sizes;
-    const uint64_t mean = (25 * (abench_distribution_mean(lines) * 3 / 2 + LINE_START) +
-                           160 * (abench_distribution_mean(vectors) + 1) +
-                           120 * (ARC + ARC_STRING * 3 / 2 + ARC_VECTOR * 4) + 40 * (TASK + BOX)) /
-                              345 +
-                          1;
+    const line_means lines = means_of(w);
+    const uint64_t line_most = (uint64_t)LINE_START << lines.most;
+    const uint64_t vector_most = abench_distribution_maximum(vectors);
+    const uint64_t most = line_most > vector_most ? line_most : vector_most;
+    const uint64_t mean =
+        (uint64_t)(((wide)25 * lines.bytes + (wide)160 * (abench_distribution_mean(vectors) + 1) +
+                    120 * COUNTED_MEAN + 40 * (TASK + BOX)) /
+                       345 +
+                   1);
+    /* no mean square is above mean * most */
+    const wide square = (wide)25 * lines.bytes * line_most / 345 +
+                        (wide)vectors->square_mean * 160 / 345 + COUNTED_MOST * COUNTED_MOST;
 
-    return abench__saturating_add(abench__saturating_multiply(messages, mean + mean / 5),
-                                  TEMPORARY * lanes + 4 * abench_distribution_maximum(vectors) +
-                                      8 * abench_distribution_maximum(lines));
-}
-
-/* Records of the messages to a lane: they are used in turn, and more than half of them are free
- * all the time, so that no lane waits for one that is being dropped. */
-static uint64_t records_of(const abench_workload *w)
-{
-    return 2 * (abench__workload_number(w, "held") + abench__workload_number(w, "lanes") + 8);
+    return abench__saturating_add(
+        abench__likely_sum(messages, mean,
+                           vectors->square_mean < UINT64_MAX && square < UINT64_MAX
+                               ? (uint64_t)square
+                               : UINT64_MAX,
+                           most > COUNTED_MOST ? most : COUNTED_MOST),
+        TEMPORARY * lanes);
 }
 
 /* A local slot for what no message is. */
@@ -131,16 +187,6 @@ static uint64_t state_bytes(const abench_workload *w)
 {
     return sizeof(state) +
            abench__workload_number(w, "lanes") * (sizeof(lane_state) + records_of(w));
-}
-
-/* Between two barriers a lane gets a message a step of every other lane at most, each of which
- * takes two generations of a slot, and two for each realloc. */
-static uint64_t steps_between(const abench_workload *w)
-{
-    const uint64_t longest = abench_distribution_maximum(abench__workload_value(w, "lines")->sizes);
-    const uint64_t uses = GENERATIONS / (2 + 2 * doublings(longest)) - 1;
-
-    return uses * records_of(w) / abench__workload_number(w, "lanes");
 }
 
 static void begin(const abench_workload *w, void *memory)
@@ -301,8 +347,9 @@ const abench__workload_kind abench__tokio_fanout = {
     .info = {sizeof(abench_workload_info), 1, "tokio-fanout",
              "tasks on 8 workers that make temporaries and lines and send vectors, counted blocks "
              "and tasks to each other: every message is freed by another thread",
-             "the mixture of operations of allocbench's own Tokio harness (64 to 256 producers, a "
-             "bounded channel for each 8), played in C",
+             "allocbench's own model of a Tokio service: tasks that are spawned on a runtime of "
+             "many threads, and bounded channels from many senders to one receiver, as Tokio's "
+             "benches rt_multi_threaded and sync_mpsc have them",
              "the steps; not the last drops",
              "all bytes of each block; the checksums that the "
              "receivers make, which read it all, are not"},

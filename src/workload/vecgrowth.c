@@ -6,10 +6,12 @@
  * factor), until it is as long as was drawn for it; then it is freed and another begins. What one
  * vector leaves behind lies in the way of the others.
  */
+#include "workload/estimate.h"
 #include "workload/workload.h"
 
 #define BATCH     128u /* operations of all lanes, about */
-#define SAMPLES   4096u
+#define ROOT_BITS 40   /* of what is squared and summed */
+#define CUT       12   /* bits of a weight, likewise */
 #define SIZE_LAST (((uint64_t)1 << 47) - 1)
 
 __extension__ typedef unsigned __int128 wide;
@@ -47,19 +49,17 @@ static uint64_t grown(uint64_t capacity, uint64_t percent)
     return next > SIZE_LAST ? SIZE_LAST : next > capacity ? (uint64_t)next : capacity + 1;
 }
 
-static uint64_t square_root(wide x)
+/* The first capacity that is enough. */
+static uint64_t last_capacity(uint64_t start, uint64_t percent, uint64_t length)
 {
-    uint64_t root = 0;
-
-    for (uint64_t bit = (uint64_t)1 << 62; bit > 0; bit >>= 1)
-        if ((wide)(root | bit) * (root | bit) <= x)
-            root |= bit;
-    return root;
+    while (start < length && start < SIZE_LAST)
+        start = grown(start, percent);
+    return start;
 }
 
 /* A vector is at each of its capacities for one step in turn, so that what it holds at some time
- * has the mean and the mean square of those. Many vectors hold their sum, and hardly ever more than
- * eight standard deviations above it; never more than all can at once. */
+ * has the mean and the mean square of those. Few are large at a time, so that their sum strays
+ * further above its mean than below: one of the largest more. */
 static uint64_t live_bytes(const abench_workload *w)
 {
     const abench_distribution *sizes = abench__workload_value(w, "sizes")->sizes;
@@ -67,28 +67,29 @@ static uint64_t live_bytes(const abench_workload *w)
         abench__workload_number(w, "lanes") * abench__workload_number(w, "vectors");
     const uint64_t start = abench__workload_number(w, "start");
     const uint64_t growth = abench__workload_number(w, "growth");
-    wide sum = 0, squares = 0, steps = 0, likely;
-    uint64_t most = 0;
-    abench_random random;
+    const uint64_t most = last_capacity(start, growth, abench_distribution_maximum(sizes));
+    wide sum = 0, squares = 0, steps = 0;
+    uint32_t shift = 0;
+    abench__strata strata = {sizes, 0, 0, 0, 0};
 
-    abench_random_seed(&random, 0, 0, ABENCH_PURPOSE_SIZE);
-    for (uint32_t at = 0; at < SAMPLES; at++) {
-        const uint64_t length = abench_distribution_draw(sizes, &random);
+    while (most >> shift >> ROOT_BITS != 0)
+        shift++;
+    while (abench__strata_next(&strata)) {
+        const uint64_t weight = strata.weight >> CUT;
         uint64_t capacity = start;
-        for (;; capacity = grown(capacity, growth), steps++) {
-            sum += capacity;
-            squares += (wide)(capacity >> 8) * (capacity >> 8); /* 2^78 at most; in units of 256 */
-            most = capacity > most ? capacity : most;
-            if (capacity >= length || capacity == SIZE_LAST)
+        for (;; capacity = grown(capacity, growth), steps += weight) {
+            sum += (wide)capacity * weight;
+            squares += (wide)(capacity >> shift) * (capacity >> shift) * weight;
+            if (capacity >= strata.value || capacity == SIZE_LAST)
                 break;
         }
-        steps += 2; /* at its last capacity, and empty */
+        steps += 2 * weight; /* at its last capacity, and empty */
     }
-    likely =
-        vectors * sum / steps + most + 8 * ((wide)square_root(vectors * (squares / steps)) << 8);
-    if (likely > (wide)vectors * most)
-        likely = (wide)vectors * most;
-    return likely > UINT64_MAX ? UINT64_MAX : (uint64_t)likely;
+    squares = squares / steps << 2 * shift;
+    sum = abench__likely_sum(vectors, (uint64_t)(sum / steps) + 1,
+                             squares < UINT64_MAX ? (uint64_t)squares : UINT64_MAX, most);
+    sum = sum + most < (wide)vectors * most ? sum + most : (wide)vectors * most;
+    return sum < UINT64_MAX ? (uint64_t)sum : UINT64_MAX;
 }
 
 static void shape(const abench_workload *w, abench_tape_options *options)

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "shape/distribution.h"
 #include "tape/source.h"
+#include "workload/estimate.h"
 
 typedef struct parser {
     const char *spec;
@@ -424,32 +425,10 @@ int32_t abench_workload_pauses(const abench_workload *workload)
     return workload->kind->pauses != NULL && workload->kind->pauses(workload);
 }
 
-/* The integer square root, by halving. */
-static uint64_t square_root(uint64_t value)
-{
-    uint64_t low = 0, high = (uint64_t)1 << 32;
-
-    while (high - low > 1) {
-        const uint64_t middle = low + (high - low) / 2;
-        if (middle * middle <= value)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 uint64_t abench__blocks_bytes(const abench_distribution *sizes, uint64_t blocks)
 {
-    const uint64_t most = abench_distribution_maximum(sizes);
-    const uint64_t all = abench__saturating_multiply(blocks, most);
-    const uint64_t mean = abench__saturating_multiply(blocks, abench_distribution_mean(sizes) + 1);
-    /* Four deviations of the sum, with the mean square for the variance: chance passes them in one
-     * of 30,000 looks. */
-    const uint64_t deviation = square_root(abench__saturating_multiply(blocks, sizes->square_mean));
-    const uint64_t likely = abench__saturating_add(mean, 4 * deviation);
-
-    return all < likely ? all : likely;
+    return abench__likely_sum(blocks, abench_distribution_mean(sizes) + 1, sizes->square_mean,
+                              abench_distribution_maximum(sizes));
 }
 
 uint64_t abench_workload_seed(const abench_workload *workload)

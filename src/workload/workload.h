@@ -61,8 +61,8 @@ struct abench__workload_kind {
     abench_workload_info info;
     const abench__parameter *parameters; /* the first is "lanes"; ends with a NULL name */
     /* Operations over all lanes, without the one that ends each: exact, or an estimate. At the
-     * presets it is not below what they will be, and less than twice that. Saturates at
-     * UINT64_MAX. */
+     * presets it is not below what they will be, and less than twice that; for other parameters
+     * what they will be is at most 1.5 times it. Saturates at UINT64_MAX. */
     uint64_t (*operations)(const abench_workload *workload);
     /* The largest sum of live bytes, likewise. */
     uint64_t (*live_bytes)(const abench_workload *workload);

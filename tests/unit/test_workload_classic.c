@@ -246,6 +246,52 @@ static void the_bounds_hold_at_both_scales(void **state)
     }
 }
 
+/* The last lane to be done hands over what it kept back; who gets it may have nothing to do just
+ * then. */
+static void rptest_frees_what_the_last_lane_hands_over(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        abench_tape *tape =
+            make_tape("rptest:rounds=2,loops=9,slots=20,operations=10,pending=3,lanes=3", seed);
+        if (summary_of(tape).live_blocks_end != 0)
+            fail_msg("seed %u: %u blocks are left", (unsigned)seed,
+                     (unsigned)summary_of(tape).live_blocks_end);
+        abench_tape_destroy(tape);
+    }
+}
+
+static abench_tape_summary streamed(const char *spec)
+{
+    abench_tape_summary summary = ABENCH_TAPE_SUMMARY_INIT;
+    abench_error error = ABENCH_ERROR_INIT;
+    abench_workload *workload = NULL;
+    abench_tape *tape = NULL;
+
+    if (abench_workload_parse(spec, 1, 0, &workload, &error) != ABENCH_OK ||
+        abench_workload_stream(workload, NULL, &tape, &error) != ABENCH_OK)
+        fail_msg("%s", error.message);
+    assert_int_equal(abench_tape_get_summary(tape, &summary), ABENCH_OK);
+    abench_tape_destroy(tape);
+    abench_workload_destroy(workload);
+    return summary;
+}
+
+/* 171 blocks a pass, shared out by the 32 passes: 64 passes need as many slots as 300. */
+static void the_slots_of_sh8_go_round(void **state)
+{
+    const abench_tape_summary shorter = streamed("sh8:lanes=2,ring=600,passes=64");
+    const abench_tape_summary longer = streamed("sh8:lanes=2,ring=600,passes=300");
+
+    (void)state;
+    assert_int_equal(shorter.shared_slots, 64 * 171);
+    assert_int_equal(longer.shared_slots, shorter.shared_slots);
+    assert_int_equal(longer.memory_bytes, shorter.memory_bytes);
+    assert_int_equal(longer.cross_lane_frees, 300 * 171);
+    assert_int_equal(longer.live_blocks_end, 0);
+    assert_true(longer.live_bytes_peak < shorter.live_bytes_peak + shorter.live_bytes_peak / 8);
+}
+
 /* Small, in every number of lanes. */
 static const char *const small[] = {
     "larson:slots=100,round=3000,rounds=4",
@@ -258,6 +304,7 @@ static const char *const small[] = {
     "sh6:passes=1,calls=1,limit=2",
     "sh8:passes=2,ring=6000",
     "sh8:passes=1,ring=1,handed=7321",
+    "sh8:passes=97,ring=6,handed=2",
     "sh8:passes=1,ring=100000,handed=0",
     "cache-scratch:rounds=5,writes=20",
     "cache-thrash:rounds=5,writes=1",
@@ -362,6 +409,8 @@ static void too_few_lanes_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rptest_frees_what_the_last_lane_hands_over),
+        cmocka_unit_test(the_slots_of_sh8_go_round),
         cmocka_unit_test(each_is_as_its_source_says),
         cmocka_unit_test(the_bounds_hold_at_both_scales),
         cmocka_unit_test(each_plays_in_any_number_of_lanes),

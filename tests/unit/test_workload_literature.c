@@ -229,6 +229,24 @@ static void assert_plays(const abench_tape *tape, const char *spec)
     assert_int_equal(receipt.live_blocks_end, 0);
 }
 
+/* 4 GiB of blocks of one byte would be more than can be counted. */
+static void the_blocks_of_every_other_can_be_counted(void **state)
+{
+    abench_error error = ABENCH_ERROR_INIT;
+    abench_workload *workload = NULL;
+
+    (void)state;
+    assert_int_equal(
+        abench_workload_parse("every-other:bytes=4g,smallest=7", 1, 0, &workload, &error),
+        ABENCH_ERROR_SYNTAX);
+    assert_non_null(strstr(error.message, "smallest is a whole number from 8 to 65536"));
+    assert_int_equal(
+        abench_workload_parse("every-other:bytes=4g,smallest=8,sizes=1", 1, 0, &workload, &error),
+        ABENCH_OK);
+    assert_int_equal(abench_workload_live_bytes(workload), (uint64_t)4 << 30);
+    abench_workload_destroy(workload);
+}
+
 static void each_plays_in_any_number_of_lanes(void **state)
 {
     static const uint32_t lanes[] = {1, 2, 3, 7};
@@ -430,6 +448,7 @@ static void blowup_meets_before_a_slot_is_used_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_blocks_of_every_other_can_be_counted),
         cmocka_unit_test(each_is_as_its_source_says),
         cmocka_unit_test(each_plays_in_any_number_of_lanes),
         cmocka_unit_test(the_bounds_hold_at_both_scales),
