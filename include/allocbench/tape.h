@@ -436,10 +436,10 @@ typedef struct abench_player_options {
     int32_t (*slice)(const abench_slice *slice, void *user); /* after each slice */
     int32_t (*mark)(const abench_mark *mark, void *user);    /* begin, after each phase */
     void *user;
-    /* Latency (see histogram.h): NULL, or where it goes when the play ends. In phases that are timed
-     * one operation in latency_interval is timed by itself, at gaps drawn at random from seed; 1:
-     * every one; 0: 1024. The times of slices contain what that costs. Not with ABENCH_PLAY_CHECK,
-     * which leaves it empty. */
+    /* Latency (see histogram.h): NULL, or where it goes when the play ends. In phases that are
+     * timed one operation in latency_interval is timed by itself, at gaps drawn at random from
+     * seed; 1: every one; 0: 1024. The times of slices contain what that costs. Not with
+     * ABENCH_PLAY_CHECK, which leaves it empty. */
     abench_latency *latency;
     uint64_t latency_interval;
     uint64_t seed;

@@ -85,8 +85,8 @@ ABENCH_API const char *abench_workload_spec(const abench_workload *workload);
 ABENCH_API uint64_t abench_workload_plan_digest(const abench_workload *workload);
 
 /* How many operations its tape will hold: exact, or an estimate that is as a rule not too low, and
- * less than twice that; UINT64_MAX when it is more than can be said. A tape in memory takes 8 to 16 bytes for each, and
- * up to three times that while it is built. Any thread. */
+ * less than twice that; UINT64_MAX when it is more than can be said. A tape in memory takes 8 to 16
+ * bytes for each, and up to three times that while it is built. Any thread. */
 ABENCH_API uint64_t abench_workload_operations(const abench_workload *workload);
 
 /* The largest sum of requested bytes that are alive at once, likewise; 0 when it is not known. Any

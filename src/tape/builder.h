@@ -73,9 +73,9 @@ abench_status abench__builder_create(const abench_tape_options *options, uint32_
 /* Closes a full cut, opens a first phase, or says what is wrong. */
 abench_status abench__builder_begin_slowly(abench_tape_builder *builder, uint32_t lane);
 
-/* Brings what is known of a slot near, for an operation that comes soon. number: lane * local_slots +
- * slot; the shared ones behind all of these. Inline, because gcc drops the calls of a function that
- * does nothing but prefetch. */
+/* Brings what is known of a slot near, for an operation that comes soon. number: lane * local_slots
+ * + slot; the shared ones behind all of these. Inline, because gcc drops the calls of a function
+ * that does nothing but prefetch. */
 static inline __attribute__((always_inline)) void abench__builder_expect(
     const abench_tape_builder *b, uint64_t number)
 {

@@ -1,5 +1,6 @@
 /*
- * generate.c - tapes that a generator makes, in memory or streamed, and what can be asked about any.
+ * generate.c - tapes that a generator makes, in memory or streamed, and what can be asked about
+ * any.
  */
 #include "base/arena.h"
 #include "base/options.h"

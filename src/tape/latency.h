@@ -47,9 +47,9 @@ static inline int abench__latency_is_on(const abench__play *play)
 /* Up to where the loop may go: to end, or to where an operation is to be timed. */
 const uint64_t *abench__latency_stop(abench__lane *lane, const uint64_t *end);
 
-/* The loop has come to stop, or one word beyond it: then the gap ended within an operation, and none
- * is timed. Else plays and times the operation at which the lane stands; one that calls no allocator
- * is left to the loop. */
+/* The loop has come to stop, or one word beyond it: then the gap ended within an operation, and
+ * none is timed. Else plays and times the operation at which the lane stands; one that calls no
+ * allocator is left to the loop. */
 void abench__latency_operation(abench__lane *lane, const uint64_t *stop);
 
 /* Adds what the lanes measured to *into. */

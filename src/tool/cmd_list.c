@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <allocbench/allocbench.h>
 
@@ -11,11 +12,29 @@
 #include "tool/target.h"
 #include "tool/util.h"
 
-static const char usage[] = "usage: allocbench list [workloads|targets|metrics] [--verbose]\n";
+static const char usage[] =
+    "usage: allocbench list [workloads [NAME...]|targets|metrics] [--verbose]\n"
+    "\n"
+    "list workloads NAME... describes these, with all their parameters.\n";
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+/* Prints head, then text from column `indent` on, and wraps that on a terminal; another program
+ * finds what belongs together in one line. */
+static void put_line(const char *head, const char *text, size_t indent)
+{
+    const size_t column = strlen(head);
+
+    if (isatty(STDOUT_FILENO) == 1) {
+        char *wrapped = util_wrap(text, column, indent);
+        printf("%s%s\n", head, wrapped);
+        free(wrapped);
+    } else {
+        printf("%s%s\n", head, text);
+    }
+}
 
 /* ---- workloads ------------------------------------------------------------------------------- */
-
-#define LINE_WIDTH 100u
 
 /* Prints text up to where the line ends; a word that does not fit is left out with what follows. */
 static void put_summary(const char *text, size_t width)
@@ -71,8 +90,8 @@ static void list_workload(const abench_workload_info *info)
 
     if (!weigh(info->name, &operations, &live, &lanes))
         return;
-    printf("%-16s %5s %8s %5llu  ", info->name, operations, live, (unsigned long long)lanes);
-    put_summary(what_it_shows(info->summary), LINE_WIDTH - 39);
+    printf("%-16s %10s %8s %5llu  ", info->name, operations, live, (unsigned long long)lanes);
+    put_summary(what_it_shows(info->summary), UTIL_LINE_WIDTH - 44);
     free(operations);
     free(live);
 }
@@ -94,8 +113,11 @@ static void put_scale(const char *name, const char *scale)
 
 static void put_fact(const char *name, const char *text)
 {
+    char *head = xasprintf("    %-8s ", name);
+
     if (text != NULL && text[0] != '\0')
-        printf("    %-8s %s\n", name, text);
+        put_line(head, text, strlen(head));
+    free(head);
 }
 
 static void put_parameter(const abench_workload_parameter *p)
@@ -104,8 +126,11 @@ static void put_parameter(const abench_workload_parameter *p)
                        ? xasprintf("%s=%s", p->name, p->preset)
                        : xasprintf("%s=%s (quick: %s)", p->name, p->preset, p->quick);
 
-    printf("      %-40s %s%s\n", preset, p->summary,
-           p->is_length ? " [its length: --duration sets it]" : "");
+    char *text = xasprintf("%-40s %s%s", preset, p->summary,
+                           p->is_length ? " [its length: --duration sets it]" : "");
+
+    put_line("      ", text, 10);
+    free(text);
     free(preset);
 }
 
@@ -113,7 +138,11 @@ static void describe_workload(const abench_workload_info *info)
 {
     abench_workload_parameter parameter = ABENCH_WORKLOAD_PARAMETER_INIT;
 
-    printf("%s: %s\n    version  %u\n", info->name, info->summary, info->version);
+    char *head = xasprintf("%s: ", info->name);
+
+    put_line(head, info->summary, 4);
+    printf("    version  %u\n", info->version);
+    free(head);
     put_fact("source", info->source);
     put_fact("timed", info->timed);
     put_fact("touched", info->touched);
@@ -125,22 +154,59 @@ static void describe_workload(const abench_workload_info *info)
     putchar('\n');
 }
 
+static bool find_workload(const char *name, abench_workload_info *info)
+{
+    for (uint32_t at = 0; abench_workload_at(at, info) == ABENCH_OK; at++)
+        if (strcmp(info->name, name) == 0)
+            return true;
+    return false;
+}
+
+static const char *nearest_workload(const char *name)
+{
+    abench_workload_info info = ABENCH_WORKLOAD_INFO_INIT;
+    const char *nearest = "";
+
+    for (uint32_t at = 0; abench_workload_at(at, &info) == ABENCH_OK; at++)
+        if (nearest[0] == '\0' ||
+            abench_text_distance(info.name, name) < abench_text_distance(nearest, name))
+            nearest = info.name; /* static */
+    return nearest;
+}
+
+/* These, when all of them are there. */
+static int describe_workloads(char **names)
+{
+    abench_workload_info info = ABENCH_WORKLOAD_INFO_INIT;
+
+    for (char **name = names; *name != NULL; name++)
+        if (!find_workload(*name, &info))
+            return command_fail(EXIT_USAGE,
+                                "there is no workload '%.200s'; did you mean '%s'? (allocbench "
+                                "list workloads)",
+                                *name, nearest_workload(*name));
+    for (char **name = names; *name != NULL; name++)
+        if (find_workload(*name, &info))
+            describe_workload(&info);
+    return EXIT_OK;
+}
+
 static void list_workloads(bool verbose)
 {
     abench_workload_info info = ABENCH_WORKLOAD_INFO_INIT;
 
     if (!verbose)
-        printf("%-16s %5s %8s %5s  %s\n", "workload", "calls", "live", "lanes", "what it shows");
+        printf("%-16s %10s %8s %5s  %s\n", "workload", "operations", "live", "lanes",
+               "what it shows");
     for (uint32_t at = 0; abench_workload_at(at, &info) == ABENCH_OK; at++) {
         if (verbose)
             describe_workload(&info);
         else
             list_workload(&info);
     }
-    printf(
-        "%sNAME:KEY=VALUE,... sets a parameter (--verbose names them), NAME:scale=quick makes it "
-        "small;\ntape:FILE plays a tape in a file.\n",
-        verbose ? "" : "\n");
+    printf("%sNAME:KEY=VALUE,... sets a parameter (list workloads NAME names them), "
+           "NAME:scale=quick makes it\nsmall; tape:FILE plays a tape in a file.\n",
+           verbose ? "" : "\n");
 }
 
 /* ---- targets --------------------------------------------------------------------------------- */
@@ -152,11 +218,15 @@ static void list_targets(void)
 
     for (size_t at = 0; at < count; at++) {
         const target *t = &all[at];
-        printf("%-16s %s\n", t->name, target_summary(t->name));
+        char *head = xasprintf("%-16s ", t->name);
+        put_line(head, target_summary(t->name), 17);
+        free(head);
+        head = xasprintf("%-16s   ", "");
         if (t->missing != NULL)
-            printf("%-16s   %s\n", "", t->missing);
+            put_line(head, t->missing, 19);
         else if (t->library != NULL)
-            printf("%-16s   %s\n", "", t->library);
+            put_line(head, t->library, 19);
+        free(head);
     }
     printf("\nAny other library: -t NAME=/path/lib.so, a variant: -t 'jemalloc:MALLOC_CONF=...'\n");
     target_list_free(all, count);
@@ -171,9 +241,40 @@ static void list_metrics(void)
     abench_metric_info info;
 
     abench_metric_info_init(&info);
-    for (uint32_t at = 0; abench_metric_at(at, &info) == ABENCH_OK; at++)
-        printf("%-24s %-6s %-16s %s\n", info.name, info.unit, directions[info.direction],
-               info.summary);
+    for (uint32_t at = 0; abench_metric_at(at, &info) == ABENCH_OK; at++) {
+        char *head =
+            xasprintf("%-24s %-6s %-16s ", info.name, info.unit, directions[info.direction]);
+        put_line(head, info.summary, 25);
+        free(head);
+    }
+}
+
+/* What there is of one kind, or of all of them. -1: there is no such kind. */
+static int list(const char *what, char **names, bool verbose)
+{
+    if (what == NULL) {
+        puts("Workloads\n");
+        list_workloads(verbose);
+        puts("\nTargets\n");
+        list_targets();
+        puts("\nMetrics of a workload\n");
+        list_metrics();
+    } else if (strcmp(what, "workloads") == 0 && names[0] != NULL) {
+        return describe_workloads(names);
+    } else if (strcmp(what, "workloads") == 0) {
+        list_workloads(verbose);
+    } else if (strcmp(what, "targets") != 0 && strcmp(what, "metrics") != 0) {
+        return -1;
+    } else if (names[0] != NULL) {
+        return command_fail(EXIT_USAGE,
+                            "list %s takes no more words: '%.200s' (allocbench list --help)", what,
+                            names[0]);
+    } else if (strcmp(what, "targets") == 0) {
+        list_targets();
+    } else {
+        list_metrics();
+    }
+    return EXIT_OK;
 }
 
 int cmd_list(int argc, char **argv)
@@ -182,7 +283,7 @@ int cmd_list(int argc, char **argv)
         {"verbose", no_argument, NULL, 'v'}, {"help", no_argument, NULL, 'h'}, {0}};
     bool verbose = false;
     const char *what;
-    int option;
+    int option, status;
 
     opterr = 0;
     while ((option = getopt_long(argc, argv, ":vh", options, NULL)) != -1) {
@@ -195,23 +296,13 @@ int cmd_list(int argc, char **argv)
         verbose = true;
     }
     what = optind < argc ? argv[optind] : NULL;
-    if (what == NULL) {
-        puts("Workloads\n");
-        list_workloads(verbose);
-        puts("\nTargets\n");
-        list_targets();
-        puts("\nMetrics of a workload\n");
-        list_metrics();
-    } else if (strcmp(what, "workloads") == 0) {
-        list_workloads(verbose);
-    } else if (strcmp(what, "targets") == 0) {
-        list_targets();
-    } else if (strcmp(what, "metrics") == 0) {
-        list_metrics();
-    } else {
+    status = list(what, argv + (what == NULL ? optind : optind + 1), verbose);
+    if (status == -1) {
         fputs(usage, stderr);
         return EXIT_USAGE;
     }
+    if (status != EXIT_OK)
+        return status;
     return fflush(stdout) == 0
                ? EXIT_OK
                : command_fail(EXIT_ENVIRONMENT, "standard output cannot be written");

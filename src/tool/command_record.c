@@ -181,6 +181,7 @@ static void print_manifest(const command_record *record, FILE *out)
     json_object_set_new(line, "unix_s", json_integer((json_int_t)record->unix_s));
     json_object_set_new(line, "pid", json_integer((json_int_t)record->pid));
     json_object_set_new(line, "command", json_command(options->how->argv));
+    json_object_set_new(line, "harness", json_boolean(record->is_harness));
     json_object_set_new(line, "seed", json_count(options->seed & INT64_MAX));
     json_object_set_new(line, "sample_us",
                         json_count(period_us == 0 ? TREE_PERIOD_NS / 1000 : period_us));
@@ -306,6 +307,7 @@ static bool has_nonce(const char *path, const char *nonce)
 
 static void take_over(command_record *record, model_cell *cell)
 {
+    record->is_harness = true;
     record->harness.histograms = cell->histograms;
     record->harness.histograms_count = cell->histograms_count;
     cell->histograms = NULL;

@@ -39,6 +39,7 @@ typedef struct command_record {
     size_t warnings_count;
     size_t warnings_capacity;
     model_cell harness; /* of a harness's result: its latencies */
+    bool is_harness;    /* it left such a result */
 } command_record;
 
 void command_record_metric(command_record *record, const char *name, const char *unit,

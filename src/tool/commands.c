@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tool/matrix.h"
 #include "tool/model.h"
 #include "tool/report/report.h"
 #include "tool/util.h"
@@ -19,7 +20,7 @@ int command_fail(int status, const char *format, ...)
     va_start(list, format);
     line = util_one_line(xvasprintf(format, list));
     va_end(list);
-    fprintf(stderr, "allocbench: %s\n", line);
+    util_say(line);
     free(line);
     return status;
 }
@@ -101,6 +102,8 @@ int command_show(const char *directory, bool color, size_t *failed)
         return command_fail(EXIT_ENVIRONMENT, "%s", message);
     if (failed != NULL)
         *failed = count_failed(m);
+    else
+        m->is_busy = matrix_is_held(directory);
     report_table(m, stdout, color);
     written = report_write_all(m, message, sizeof message);
     model_free(m);

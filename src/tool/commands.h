@@ -41,8 +41,9 @@ int command_bad_option(char **argv, int answer, const struct option *options);
  * word. word may be NULL: auto. */
 bool command_color(const char *word, bool *color);
 
-/* Loads DIR, writes its report files anew, prints the table and where the report is. *failed (may
- * be NULL): how many cells of it failed. */
+/* Loads DIR, writes its report files anew, prints the table and where the report is. *failed:
+ * how many cells of it failed; NULL: the caller is not the run that made it, which may still go on.
+ */
 int command_show(const char *directory, bool color, size_t *failed);
 
 #endif

@@ -191,30 +191,60 @@ bool matrix_write(const matrix *m, char *message, size_t message_size)
 
 /* ---- the key of what is there ---------------------------------------------------------------- */
 
+#define VALUES_SHOWN 2
+#define VALUE_SHOWN  20  /* characters of one */
+#define REFUSAL_MOST 180 /* of the sentence: two lines of a terminal, which "allocbench: " opens */
+
+#define REFUSAL "%s holds the results of another matrix: it differs in %s; -o OTHER for a new one"
+
 /* What differs, as far as it fits. */
 typedef struct differences {
     char text[512];
+    size_t room; /* of text: what the sentence leaves */
     size_t length;
+    size_t values;
+    size_t more; /* that did not fit */
 } differences;
+
+/* The beginning of a value. free() it. */
+static char *value_text(const json_t *value)
+{
+    char *text = value == NULL
+                     ? xstrdup("none")
+                     : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
+    char *cut;
+
+    if (text == NULL || strlen(text) <= VALUE_SHOWN)
+        return text == NULL ? xstrdup("?") : text;
+    cut = xasprintf("%.*s...", VALUE_SHOWN, text);
+    free(text);
+    return cut;
+}
+
+/* Puts a text of the list there when it fits, with what may follow. */
+static bool put_difference(differences *d, const char *text)
+{
+    static const char last[] = " + 99 more";
+
+    if (d->length + strlen(", ") + strlen(text) + strlen(last) > d->room)
+        return false;
+    d->length += (size_t)snprintf(d->text + d->length, sizeof d->text - d->length, "%s%s",
+                                  d->length == 0 ? "" : ", ", text);
+    return true;
+}
 
 static void add_difference(differences *d, const char *path, const json_t *there,
                            const json_t *asked)
 {
-    const size_t room = sizeof d->text - d->length;
-    char *old = there == NULL ? xstrdup("none") : json_dumps(there, JSON_COMPACT | JSON_ENCODE_ANY);
-    char *new = json_dumps(asked, JSON_COMPACT | JSON_ENCODE_ANY);
-    const char *comma = d->length == 0 ? "" : ", ";
-    int length;
+    char *old = value_text(there), *new = value_text(asked);
+    char *both = xasprintf("%s (%s there, %s asked)", path, old, new);
+    const bool tells = d->values < VALUES_SHOWN && strcmp(old, new) != 0;
 
-    if (old != NULL && new != NULL && strlen(old) + strlen(new) < 120)
-        length =
-            snprintf(d->text + d->length, room, "%s%s (%s there, %s asked)", comma, path, old, new);
-    else
-        length = snprintf(d->text + d->length, room, "%s%s", comma, path);
-    if ((size_t)length < room)
-        d->length += (size_t)length;
-    else
-        d->text[d->length] = '\0';
+    if (d->more == 0 && tells && put_difference(d, both))
+        d->values++;
+    else if (d->more > 0 || !put_difference(d, path))
+        d->more++;
+    free(both);
     free(old);
     free(new);
 }
@@ -248,6 +278,21 @@ static void find_differences(differences *d, const char *path, json_t *there, js
     } else {
         add_difference(d, path, there, asked);
     }
+}
+
+/* A name that is longer than the sentence may be still tells the first difference. */
+static void refuse(const matrix *m, json_t *there, json_t *asked, char *message,
+                   size_t message_size)
+{
+    const size_t used = strlen(REFUSAL) - strlen("%s%s") + strlen(m->directory);
+    differences d = {.room = used + 60 < REFUSAL_MOST ? REFUSAL_MOST - used : 60};
+
+    find_differences(&d, "", there, asked);
+    if (d.length == 0)
+        snprintf(d.text, sizeof d.text, "%zu of its keys", d.more);
+    else if (d.more > 0)
+        snprintf(d.text + d.length, sizeof d.text - d.length, " + %zu more", d.more);
+    snprintf(message, message_size, REFUSAL, m->directory, d.text);
 }
 
 /* What earlier calls said about the rounds that are there stays said. */
@@ -306,7 +351,6 @@ static bool has_rounds(const matrix *m, char *message, size_t message_size)
 static bool compare_key(matrix *m, json_t *key, char *message, size_t message_size)
 {
     char *path = xasprintf("%s/matrix.json", m->directory);
-    differences differs = {.length = 0};
     json_error_t error;
     json_t *root, *there;
     struct stat info;
@@ -331,11 +375,7 @@ static bool compare_key(matrix *m, json_t *key, char *message, size_t message_si
     else if (!json_is_object(there))
         snprintf(message, message_size, "%s has no key; choose another directory with -o", path);
     else if (!same) {
-        find_differences(&differs, "", there, key);
-        snprintf(message, message_size,
-                 "%s holds the results of another matrix: it differs in %s; choose another "
-                 "directory with -o",
-                 m->directory, differs.text);
+        refuse(m, there, key, message, message_size);
     } else {
         const char *begun = json_string_value(json_object_get(root, "unix_s"));
         m->unix_s = begun == NULL ? 0 : strtoull(begun, NULL, 10);
@@ -412,6 +452,20 @@ bool matrix_open(matrix *m, char *message, size_t message_size)
         compare_key(m, key, message, message_size) && write_matrix(m, key, message, message_size);
     json_decref(key);
     return good;
+}
+
+bool matrix_is_held(const char *directory)
+{
+    char *path = xasprintf("%s/lock", directory);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    struct stat info;
+    const bool held = fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
+                      flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+
+    if (fd >= 0)
+        close(fd);
+    free(path);
+    return held;
 }
 
 void matrix_close(matrix *m)

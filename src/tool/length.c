@@ -1,6 +1,7 @@
 #include "tool/length.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -231,19 +232,52 @@ static int run_trial(const length *l, uint64_t value, trial *out)
     return status;
 }
 
+/* The tapes of a lockstep round are made by its cells, which takes longer than to play them. */
+#define TIMES_PLAYED 3
+
+/* "40 s", "30 minutes", "2.5 hours": a guess, so in round numbers. free() it. */
+static char *guess_text(double seconds)
+{
+    if (seconds < 90)
+        return xasprintf("%.2g s", seconds);
+    if (seconds < 10 * 60)
+        return xasprintf("%.0f minutes", seconds / 60);
+    if (seconds < 90 * 60)
+        return xasprintf("%.0f minutes", 5 * floor(seconds / 300 + 0.5));
+    return xasprintf("%.1f hours", seconds / 3600);
+}
+
+/* "5 rounds of 11 cells: some 30 minutes": what all of it will take. free() it. */
+static char *all_text(const matrix *m, double ns)
+{
+    size_t targets = 0, cells;
+    char *guess, *text;
+
+    for (size_t at = 0; at < m->targets_count; at++)
+        targets += m->targets[at].missing == NULL;
+    cells = targets + 1 + m->floor + (m->tails ? targets : 0); /* the baseline plays twice */
+    guess = guess_text((double)m->rounds * (double)cells * ns / 1e9 * TIMES_PLAYED);
+    text = xasprintf("%u round%s of %zu cells: some %s", m->rounds, m->rounds == 1 ? "" : "s",
+                     cells, guess);
+    free(guess);
+    return text;
+}
+
 static void note_choice(const length *l, uint64_t value, const trial *last, double ns)
 {
     const double wanted = (double)l->m->duration_ms * 1e6;
-    char *seconds = seconds_text(l->m);
+    char *seconds = seconds_text(l->m), *all = all_text(l->m, ns);
 
     matrix_note(l->m,
-                "%.200s: %s=%" PRIu64 "%s for --duration %s: about %.3g s (%.3g ns an operation "
-                "under %s)%s",
+                "%.200s: %s=%" PRIu64 "%s for --duration %s: about %.3g s a cell (%.3g ns an "
+                "operation under %s)%s; %s",
                 l->w->label, l->parameter, value, l->is_time ? "ns" : "", seconds, ns / 1e9,
                 last->ns / last->operations, l->m->targets[l->m->baseline].name,
                 ns < wanted / 2   ? ", the most that it can be"
                 : ns > wanted * 2 ? ", the least that it can be"
-                                  : "");
+                                  : "",
+                all);
+    free(all);
     free(seconds);
 }
 

@@ -99,6 +99,9 @@ bool matrix_run(matrix *m, char *message, size_t message_size);
 
 void matrix_close(matrix *m);
 
+/* Does a process hold the directory's lock, be it this one? */
+bool matrix_is_held(const char *directory);
+
 /* "DIR/cells/NAME.jsonl" and its kin; free() it. */
 char *matrix_path(const matrix *m, const char *folder, const char *name, const char *suffix);
 

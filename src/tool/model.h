@@ -78,6 +78,7 @@ typedef struct model_cell {
     bool again; /* the baseline's second cell of the round (A/A) */
     bool failed;
     bool in_lockstep; /* how its round was run */
+    bool is_harness;  /* a command that left a result of its own */
     char *reason;     /* why it failed: one line; else NULL */
     char *file;       /* relative to DIR; NULL when the cell failed before it wrote one */
     uint32_t lanes;   /* 0 when the file does not say */
@@ -138,8 +139,9 @@ typedef struct model {
     model_cell *tails; /* of the pass that timed every operation, sorted likewise: their histograms
                           count, their times and memory do not */
     size_t tails_count;
-    char **dead; /* .part files: runs that died */
+    char **dead; /* .part files: runs that died, or one that is still busy */
     size_t dead_count;
+    bool is_busy; /* a run holds the directory; model_load does not look */
 } model;
 
 /* Reads DIR. On failure returns NULL and writes one line to message. */

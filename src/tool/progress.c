@@ -83,7 +83,7 @@ void progress_say(const char *line)
     char *shown = util_one_line(xstrdup(line));
 
     erase();
-    fprintf(stderr, "allocbench: %s\n", shown);
+    util_say(shown);
     draw();
     free(shown);
 }

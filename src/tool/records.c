@@ -112,6 +112,7 @@ static void read_manifest(reader *r, const json_t *record)
         return;
     }
     r->has_manifest = true;
+    r->cell->is_harness = json_is_true(json_object_get(record, "harness"));
     if (json_is_string(json_object_get(record, "plan_digest")))
         r->cell->plan_digest = copy_text(r, record, "plan_digest", NAME_BYTES, JSON_MAY_LACK);
     r->cell->lanes =
@@ -414,6 +415,7 @@ void records_clear(model_cell *cell)
     cell->slices = NULL;
     cell->warnings = NULL;
     cell->histograms = NULL;
+    cell->is_harness = false;
     cell->plan_digest = NULL;
     cell->work_digest = NULL;
     cell->metrics_count = 0;

@@ -175,8 +175,8 @@ static void give_up(running *run)
     _exit(0);
 }
 
-/* The tool may be dead already, killed before it knew of a command that has begun: nobody else would
- * end that one. */
+/* The tool may be dead already, killed before it knew of a command that has begun: nobody else
+ * would end that one. */
 static void answer_send(const spawner_answer *message, running *run)
 {
     if (send(own_socket, message, sizeof *message, MSG_NOSIGNAL) != (ssize_t)sizeof *message)

@@ -87,6 +87,58 @@ char *util_one_line(char *text)
     return text;
 }
 
+/* Characters: UTF-8's further bytes are none. */
+static size_t width_of(const char *text, size_t length)
+{
+    size_t width = 0;
+
+    for (size_t at = 0; at < length; at++)
+        width += ((unsigned char)text[at] & 0xc0) != 0x80;
+    return width;
+}
+
+char *util_wrap(const char *text, size_t column, size_t indent)
+{
+    /* A blank becomes a newline and the indent. */
+    char *wrapped = xmalloc(strlen(text) * (indent + 2) + 1), *to = wrapped;
+
+    while (*text != '\0') {
+        const size_t blanks = strspn(text, " ");
+        const size_t length = strcspn(text + blanks, " ");
+        const size_t width = width_of(text + blanks, length);
+        if (blanks > 0 && length > 0 && column + blanks + width > UTIL_LINE_WIDTH) {
+            *to++ = '\n';
+            memset(to, ' ', indent);
+            to += indent;
+            column = indent;
+        } else {
+            memcpy(to, text, blanks);
+            to += blanks;
+            column += blanks;
+        }
+        memcpy(to, text + blanks, length);
+        to += length;
+        column += width;
+        text += blanks + length;
+    }
+    *to = '\0';
+    return wrapped;
+}
+
+void util_say(const char *line)
+{
+    static const char head[] = "allocbench: ";
+    char *wrapped;
+
+    if (isatty(STDERR_FILENO) != 1) {
+        fprintf(stderr, "%s%s\n", head, line);
+        return;
+    }
+    wrapped = util_wrap(line, strlen(head), 2);
+    fprintf(stderr, "%s%s\n", head, wrapped);
+    free(wrapped);
+}
+
 bool util_write_all(int fd, const void *data, size_t size)
 {
     const char *at = data;

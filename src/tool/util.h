@@ -27,6 +27,16 @@ void *util_grow(void *items, size_t count, size_t *capacity, size_t bytes);
 /* Makes one printable line of text from outside: control characters become '?'. Returns text. */
 char *util_one_line(char *text);
 
+#define UTIL_LINE_WIDTH 100u /* columns of a line that is written to be read */
+
+/* text, broken at blanks so that no line passes UTIL_LINE_WIDTH where a word lets it. It begins in
+ * column `column`; further lines are indented by `indent`. A character counts as one column.
+ * free() it. */
+char *util_wrap(const char *text, size_t column, size_t indent);
+
+/* Prints "allocbench: LINE" on stderr, wrapped on a terminal. */
+void util_say(const char *line);
+
 /* Writes all of it, over interruptions and short writes. false with errno set. */
 bool util_write_all(int fd, const void *data, size_t size);
 

@@ -133,11 +133,11 @@ static uint64_t counted(const abench_workload *w)
 }
 
 /* A few phases differ by a factor of three from seed to seed, as blocks of 5 MB are drawn or not:
- * they are counted. Of many: a thread holds half of the local blocks that it made, of 440 bytes on average, and one retained
- * block, of 1289, for each two; its arrays take 8 bytes a place. Most is alive when a group of
- * threads ends (a third more where there are others, which go on while it frees), and how much more
- * than the average is a matter of a few very large blocks: a standard deviation of 48 KiB a pair,
- * and the more phases the more of those. */
+ * they are counted. Of many: a thread holds half of the local blocks that it made, of 440 bytes on
+ * average, and one retained block, of 1289, for each two; its arrays take 8 bytes a place. Most is
+ * alive when a group of threads ends (a third more where there are others, which go on while it
+ * frees), and how much more than the average is a matter of a few very large blocks: a standard
+ * deviation of 48 KiB a pair, and the more phases the more of those. */
 static uint64_t live_bytes(const abench_workload *w)
 {
     const uint64_t lanes = abench__workload_number(w, "lanes");

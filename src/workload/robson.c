@@ -30,8 +30,8 @@ static const abench__parameter parameters[] = {
      PARAMETER_INTEGER, 16, 65536, NULL, 0},
     {"rounds", "2",
      "times that the sequence is played from an empty heap; all but the last are "
-     "one phase",
-     PARAMETER_INTEGER, 1, 100000, "1", 1},
+     "one phase, which is not timed",
+     PARAMETER_INTEGER, 1, 100000, "1", 0},
     {"touch", "pages", "what is written of a block: nothing, first, pages, all", PARAMETER_TOUCH, 0,
      0, NULL, 0},
     {0},
@@ -142,13 +142,14 @@ static uint32_t begin_class(const abench_workload *w, robson *r, abench_tape_bui
     char name[ABENCH__PHASE_NAME_MAX];
 
     go_to(r, FREE);
-    if (is_last_round(w, r))
+    if (is_last_round(w, r)) {
         abench__phase_of_size(name, "to", r->classes.at[r->now].size);
-    else if (r->round == 0 && r->now == 0)
-        abench__copy(name, sizeof name, "before");
-    else
+        abench_tape_builder_phase(builder, name, ABENCH_PHASE_TIMED);
+        return 1;
+    }
+    if (r->round > 0 || r->now > 0)
         return 0;
-    abench_tape_builder_phase(builder, name, ABENCH_PHASE_TIMED);
+    abench_tape_builder_phase(builder, "before", 0); /* slices of all classes: no median of them */
     return 1;
 }
 
@@ -250,7 +251,7 @@ const abench__workload_kind abench__robson = {
              "allocator that moves nothing does with less than about M/2 log2 n, first fit takes "
              "M log2 n, best fit up to M n; this sequence does not look at addresses: ffworst of "
              "kuszmaul/malloc-benchmarks (c3d4363), 128 MiB a class there, 64 MiB here",
-             "the sequence, frees included; not drain: rank it by memory",
+             "the last round, frees included; not those before, nor the drain: rank it by memory",
              "a byte of every page of each block, as ffworst's memory is"},
     .parameters = parameters,
     .operations = operations,

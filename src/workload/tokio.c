@@ -28,7 +28,8 @@
 #define ARC_VECTOR  64u  /* to seven times that */
 #define TASK        128u /* header, state and future */
 #define BOX         256u
-/* A counted block with all that it owns; operations of a step but a line's, and their mean square. */
+/* A counted block with all that it owns; operations of a step but a line's, and their mean
+ * square. */
 #define COUNTED_MEAN ((uint64_t)ARC + ARC_STRING * 3 / 2 + ARC_VECTOR * 4)
 #define COUNTED_MOST ((uint64_t)ARC + ARC_STRING * 2 + ARC_VECTOR * 7)
 #define STEP_MOST    6u

@@ -34,7 +34,7 @@ wrong "option -t wants a value" run mixed -t
 wrong "option --skip-bad takes no value" run mixed --skip-bad=yes
 tool list workload
 expect 2
-says "usage: allocbench list [workloads|targets|metrics]"
+says "usage: allocbench list [workloads [NAME...]|targets|metrics]"
 
 # ---- specs: the column --------------------------------------------------------------------------
 wrong "column 13: lanes is a whole number" run mixed:lanes=x

@@ -24,7 +24,7 @@ finds() {
 
 # By checked play: every kind of call, in four lanes.
 finds overlap play-every-call "byte [0-9]+ was changed while the block lived"
-finds misalign play-every-call "the address is no multiple of 16"
+finds misalign play-every-call "the address is no multiple of [0-9]+"
 finds not-zero play-every-call "calloc of .* is not 0"
 finds short play-every-call "its usable size is [0-9]+"
 finds realloc-loses play-every-call "realloc of .* of its contents was lost"

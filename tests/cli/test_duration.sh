@@ -7,8 +7,8 @@ ask=(run mixed:lanes=1,slots=64 burst-idle:bytes=64k,idle=1ms --duration 50ms -t
 tool "${ask[@]}" --rounds 1
 expect 0
 says "mixed:lanes=1,slots=64: steps="
-says " for --duration 0.05 s: about 0.05 s ("
-says " ns an operation under glibc)"
+says " for --duration 0.05 s: about 0.05 s a cell ("
+says " ns an operation under glibc); 1 round of 3 cells: some 0."
 says "burst-idle:bytes=64k,idle=1ms: --duration does not apply"
 py <<'PY'
 from cells import *

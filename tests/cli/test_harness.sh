@@ -15,6 +15,8 @@ cat >"$ALLOCBENCH_RESULT" <<R
 {"record":"unheard of","x":[1]}
 R
 [ -n "${SHORT-}" ] || echo '{"record":"end"}' >>"$ALLOCBENCH_RESULT"
+[ -z "${PRINTS-}" ] || [ ! -e mark ] || echo more
+touch mark
 S
 chmod +x harness
 
@@ -30,6 +32,16 @@ for one, _, lines in cells("here"):
     check(m["wall_ns"] > 1 and m["harness_wall_ns"] == 1, "a name that is taken: %s" % m)
 PY
 grep -q requests here/summary.tsv || fail "summary.tsv does not hold the harness's metric"
+
+# It prints what it measured, which differs: no sign of other work. Of any other command it is one.
+rm -f mark
+PRINTS=1 tool run -t glibc --rounds 1 -o prints -- ./harness
+expect 0
+shows_not "did not print the same"
+rm -f mark
+PRINTS=1 SHORT=1 tool run -t glibc --rounds 1 -o doubted -- ./harness
+expect 0
+shows "did not print the same"
 
 # Of another run, or not whole: left out, with a warning.
 NONCE=other tool run -t glibc --rounds 1 -o other -- ./harness

@@ -18,7 +18,7 @@ py <<'PY'
 from cells import *
 lines = open("out", encoding="utf-8").read().split("\n")
 end = lines.index("")
-check(lines[0].split()[:4] == ["workload", "calls", "live", "lanes"], lines[0])
+check(lines[0].split()[:4] == ["workload", "operations", "live", "lanes"], lines[0])
 check(end > 10, "workloads: %d" % (end - 1))
 for line in lines[:end]:
     check(len(line) <= 100, "%d columns: %s" % (len(line), line))
@@ -53,6 +53,57 @@ check("\n      slots=60000" in cross, "a parameter with its preset: " + cross)
 rounds = next(line for line in cross.split("\n") if line.startswith("      rounds="))
 check("(quick: " in rounds and rounds.endswith("[its length: --duration sets it]"), rounds)
 check("    full     3.36M operations, " in cross and " MiB live at most, 4 lanes\n" in cross, cross)
+PY
+
+# Some of them, by name.
+tool list workloads churn-cross mixed
+expect 0
+shows "churn-cross: "
+shows "slots=60000"
+shows "mixed: "
+shows_not "churn-local: "
+tool list workloads mixed mixd
+expect 2
+one_line
+says "there is no workload 'mixd'; did you mean 'mixed'?"
+[ ! -s out ] || fail "half of an answer"
+for kind in targets metrics; do
+    tool list "$kind" mixed
+    expect 2
+    one_line
+    says "list $kind takes no more words: 'mixed'"
+done
+
+# On a terminal nothing is wider than a line; words are the same as without one.
+py "$ALLOCBENCH" <<'PY'
+from cells import *
+import pty, subprocess
+def on_terminal(*words):
+    ours, theirs = pty.openpty()
+    child = subprocess.Popen([sys.argv[1], *words], stdin=subprocess.DEVNULL, stdout=theirs,
+                             stderr=theirs)
+    os.close(theirs)
+    text = b""
+    while True:
+        try:
+            more = os.read(ours, 65536)
+        except OSError:
+            break
+        if not more:
+            break
+        text += more
+    child.wait()
+    return text.decode().replace("\r\n", "\n")
+def plain(*words):
+    return subprocess.run([sys.argv[1], *words], stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True)
+for words in (["list", "--verbose"], ["run", "no-such-" + "long-" * 3 + "name", "-o", "none"]):
+    text, other = on_terminal(*words), plain(*words)
+    for line in text.split("\n"):
+        check(len(line) <= 100 or len(line.split()) == 1, "%d columns: %s" % (len(line), line))
+        check(line == line.rstrip(), "blanks at the end: " + line)
+    check(text.split() == (other.stdout + other.stderr).split(), "other words: " + text[:2000])
+    check(any(len(line) > 100 for line in (other.stdout + other.stderr).split("\n")), "short: " + text)
 PY
 
 tool list targets

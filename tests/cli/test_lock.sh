@@ -19,14 +19,20 @@ kill -0 "$first" || fail "the first has gone"
 # To look is allowed.
 tool report here
 expect 0
+shows "note: a run is still writing there"
+shows_not " died and left "
 kill -INT "$first"
 status=0
 wait "$first" || status=$?
 expect 130
 
 # The lock goes with its holder.
+tool report here
+expect 0
+shows_not "still writing"
 tool run -t glibc --rounds 1 -o here "$LONG"
 expect 0
+shows_not "still writing"
 
 # Closed descriptors do not become files of the directory, into which the table would go.
 status=0

@@ -2,6 +2,10 @@
 # --quick: the small scale of what names none, recorded as what it is.
 . "$(dirname "$0")/common.sh"
 
+tool run --help
+expect 0
+shows "(scale=quick), and turns of 50000 operations unless --slice says otherwise"
+
 tool run --quick mixed mixed:scale=full,steps=3000,slots=64 -t glibc --rounds 1 -o here
 expect 0
 shows "mixed:scale=quick (tape, 1 round in lockstep"

@@ -18,7 +18,8 @@ differs() {
     [ "$(tail -n 1 err)" = "$(grep "another matrix" err)" ] || fail "not one line about it"
     says "here holds the results of another matrix: it differs in"
     says "$text"
-    says "choose another directory with -o"
+    says "; -o OTHER for a new one"
+    [ "$(tail -n 1 err | wc -c)" -le 200 ] || fail "more than two lines of a terminal"
     diff -r -x lock before here || fail "the directory was touched"
 }
 
@@ -35,6 +36,11 @@ differs 'lanes (0 there, 2 asked)' "${ask[@]}" --lanes 2
 differs 'slice_operations ("0" there, "500" asked)' "${ask[@]}" --slice 500
 differs 'floor (true there, false asked)' "${ask[@]}" --no-floor
 MALLOC_ARENA_MAX=1 differs 'kept.MALLOC_ARENA_MAX (none there, "1" asked)' "${ask[@]}" --keep-env
+
+# Much that differs is counted.
+differs ' more; -o' run -o here --rounds 1 --seed 8 -t own=own.so -t glibc --no-floor --tails \
+    --same-seed --lanes 3 --slice 70000 --latency 7 --sequential --ignore-failure "$SMALL"
+[ "$(grep -o ' there, ' err | wc -l)" -eq 2 ] || fail "more than two values"
 
 # Another build of the library: one bit of its build id.
 py <<'PY'

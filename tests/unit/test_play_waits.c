@@ -218,10 +218,11 @@ static void a_lane_runs_ahead_by_the_skew_bound_and_no_further(void **state)
     abench_tape_destroy(tape);
 }
 
-/* ---- paces ------------------------------------------------------------------------------------ */
+/* ---- paces
+ * ------------------------------------------------------------------------------------ */
 
-/* A pace counts from the one before: what the work took is not slept again, and who is late does not
- * sleep. */
+/* A pace counts from the one before: what the work took is not slept again, and who is late does
+ * not sleep. */
 static void a_pace_counts_from_the_pace_before(void **state)
 {
     const abench_allocator allocator = honest_allocator();

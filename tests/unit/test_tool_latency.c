@@ -109,7 +109,7 @@ static void quantiles_stand_with_what_is_behind_them(void **state)
     ADD(cell, "no-such-kind", calls);
     l = latency_make(&w.m, 0);
     assert_non_null(l);
-    text = print(l, true);
+    text = print(l, false);
     /* 200 of 100000 lie above p99.8: p99.9 would have 100 above it, p99.99 has 10. */
     assert_has(text, "| malloc | glibc | 20ns | 40ns | 100ns | 4.16us | – | 901us | 100k |");
     assert_null(strstr(text, "no-such-kind"));
@@ -136,7 +136,7 @@ static void rounds_are_added_up(void **state)
     begin(&w);
     ADD(add_cell(&w, false, 1), "free", few);
     l = latency_make(&w.m, 0);
-    text = print(l, true);
+    text = print(l, false);
     assert_has(text, "| free | x/y | – | – | – | – | – | 50ns | 60 |");
     free(text);
     latency_free(l);
@@ -148,7 +148,7 @@ static void rounds_are_added_up(void **state)
     cell->again = true;
     ADD(cell, "free", more);
     l = latency_make(&w.m, 0);
-    text = print(l, true);
+    text = print(l, false);
     assert_has(text, "| free | x/y | 60ns | – | – | – | – | 60ns | 420 |");
     free(text);
     latency_free(l);
@@ -176,6 +176,87 @@ static void what_the_machine_does_by_itself_is_marked(void **state)
     assert_null(strstr(text, "control"));
     free(text);
     latency_free(l);
+}
+
+static void a_terminal_has_no_columns_of_nothing(void **state)
+{
+    world w;
+    latency *l;
+    char *text;
+
+    (void)state;
+    begin(&w);
+    ADD(add_cell(&w, false, 0), "malloc", calls); /* without p99.99 */
+    ADD(add_cell(&w, false, 1), "malloc", nothing);
+    l = latency_make(&w.m, 0);
+    assert_null(latency_too_few(l));
+    text = print(l, true);
+    assert_has(text, "| call | target | p50 | p90 | p99 | p99.9 | max | values |\n");
+    assert_has(text, "| malloc | glibc | 20ns | 40ns | 100ns | 4.16us | 901us | 100k |\n");
+    free(text);
+    latency_free(l);
+}
+
+static void too_few_values_for_a_table_are_a_sentence(void **state)
+{
+    static const model_bucket some[] = {{50, 50, 1200}}, few[] = {{50, 50, 60}};
+    world w;
+    latency *l;
+    char *text;
+
+    (void)state;
+    begin(&w);
+    ADD(add_cell(&w, false, 0), "malloc", some);
+    ADD(add_cell(&w, false, 1), "malloc", few);
+    ADD(add_cell(&w, false, 2), "calloc", calls); /* not on a terminal */
+    l = latency_make(&w.m, 0);
+    text = latency_too_few(l);
+    assert_non_null(text);
+    assert_string_equal(text, "60 to 1.20k values a row, too few for p99: REPORT.md has the rest; "
+                              "--latency 64, a longer run or --tails give more");
+    free(text);
+    latency_free(l);
+    w.workload.is_command = true;
+    l = latency_make(&w.m, 0);
+    text = latency_too_few(l);
+    assert_has(text, "; --latency 64 or a longer run gives more");
+    free(text);
+    latency_free(l);
+    w.workload.is_command = false;
+    w.cells[0].histograms[0].interval = w.cells[1].histograms[0].interval = 1;
+    w.cells[2].histograms[0].interval = 1;
+    l = latency_make(&w.m, 0);
+    text = latency_too_few(l);
+    assert_has(text, "; a longer run gives more");
+    free(text);
+    latency_free(l);
+}
+
+static void realloc_is_shown_where_it_matters(void **state)
+{
+    static const model_bucket quarter[] = {{50, 50, 25000}}, less[] = {{50, 50, 24000}};
+    world w;
+    latency *l;
+    char *text;
+
+    (void)state;
+    for (int enough = 0; enough < 2; enough++) {
+        begin(&w);
+        model_cell *cell = add_cell(&w, false, 0);
+        ADD(cell, "malloc", calls);
+        if (enough)
+            ADD(cell, "realloc", quarter);
+        else
+            ADD(cell, "realloc", less);
+        l = latency_make(&w.m, 0);
+        text = print(l, true);
+        assert_int_equal(strstr(text, "| realloc |") != NULL, enough);
+        free(text);
+        text = print(l, false);
+        assert_has(text, "| realloc |");
+        free(text);
+        latency_free(l);
+    }
 }
 
 static void above_p99_the_tail_pass_speaks(void **state)
@@ -261,6 +342,9 @@ int main(void)
         cmocka_unit_test(quantiles_stand_with_what_is_behind_them),
         cmocka_unit_test(rounds_are_added_up),
         cmocka_unit_test(what_the_machine_does_by_itself_is_marked),
+        cmocka_unit_test(a_terminal_has_no_columns_of_nothing),
+        cmocka_unit_test(too_few_values_for_a_table_are_a_sentence),
+        cmocka_unit_test(realloc_is_shown_where_it_matters),
         cmocka_unit_test(above_p99_the_tail_pass_speaks),
         cmocka_unit_test(files_are_written_for_every_kind),
     };

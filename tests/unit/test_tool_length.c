@@ -147,7 +147,9 @@ static void a_length_is_chosen_from_trials_of_the_baseline(void **state)
     world w = make("mixed:slots=77", "glibc", 2000);
 
     (void)state;
-    choose(&w, "100000"); /* 100 ns a step, 50 an operation */
+    w.m.rounds = 5;
+    w.m.floor = w.m.tails = true; /* the baseline twice, the floor, the tail pass */
+    choose(&w, "100000");         /* 100 ns a step, 50 an operation */
     assert_int_equal(w.status, EXIT_OK);
     assert_string_equal(w.w.argument, "mixed:slots=77,steps=20000000");
     assert_has(w.w.played, "steps=20000000");
@@ -155,8 +157,8 @@ static void a_length_is_chosen_from_trials_of_the_baseline(void **state)
     assert_has(w.w.played, "mixed/");
     assert_int_equal(w.m.notes_count, 1);
     assert_string_equal(w.m.notes[0],
-                        "mixed:slots=77: steps=20000000 for --duration 2 s: about 2 s "
-                        "(50 ns an operation under glibc)");
+                        "mixed:slots=77: steps=20000000 for --duration 2 s: about 2 s a cell "
+                        "(50 ns an operation under glibc); 5 rounds of 4 cells: some 2 minutes");
     assert_false(w.m.sequential);
     assert_true(w.trials >= 2 && w.trials <= 6);
     clear(&w);

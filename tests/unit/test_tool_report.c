@@ -16,6 +16,7 @@
 #include "tool/report/markdown.h"
 #include "tool/report/report.h"
 #include "tool/report/summary.h"
+#include "tool/util.h"
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
@@ -144,7 +145,50 @@ static void the_table_says_what_is_missing_and_what_failed(void **state)
     assert_has(text, "missing: mimalloc3: install libmimalloc3\n");
     assert_has(text, "failed: tcmalloc, round 2: killed by signal 11 (Segmentation fault)\n");
     assert_has(text, "jemalloc did other work than");
+    assert_has(text,
+               "note: churn-local:lanes=1: the sampler missed 3 deadlines [2 cells: jemalloc]\n");
+    free(text);
+    /* One workload alone needs no name. */
+    const size_t workloads = w.m->workloads_count, cells = w.m->cells_count;
+    w.m->workloads_count = 1;
+    while (w.m->cells[w.m->cells_count - 1].workload == 1)
+        w.m->cells_count--;
+    text = print(&w, print_table);
     assert_has(text, "note: the sampler missed 3 deadlines [2 cells: jemalloc]\n");
+    free(text);
+    w.m->workloads_count = workloads;
+    w.m->cells_count = cells;
+    close_world(&w);
+}
+
+static void the_legend_says_what_drained_is_and_what_time(void **state)
+{
+    (void)state;
+    world w = open_world(&fake_plain);
+    char *text = print(&w, print_table);
+    assert_has(text, "drained: read at once when everything was freed; ");
+    assert_lacks(text, "time: of several phases");
+    free(text);
+    w.m->cells[0].phases[1].timed = true; /* fill beside steady */
+    text = print(&w, print_table);
+    assert_has(text, "time: of several phases the mean of their medians, weighed by their");
+    free(text);
+    text = print(&w, print_markdown);
+    assert_has(text, "read at once: what gives memory back by the clock has had no time");
+    free(text);
+    close_world(&w);
+}
+
+static void the_report_names_the_work(void **state)
+{
+    (void)state;
+    world w = open_world(&fake_plain);
+    free(w.m->workloads[0].spec);
+    w.m->workloads[0].spec = xstrdup("churn-local:lanes=1,slots=60000");
+    char *text = print(&w, print_markdown);
+    assert_has(text, "\nPlayed: churn-local:lanes=1,slots=60000\n");
+    assert_has(text, "\nWork digest of round 1: 00000000000000bb\n");
+    assert_lacks(text, "Work digest of round 2"); /* once */
     free(text);
     close_world(&w);
 }
@@ -526,6 +570,8 @@ int main(void)
         cmocka_unit_test(the_table_is_as_it_was),
         cmocka_unit_test(no_line_of_the_table_is_wider_than_a_terminal_or_ends_in_blanks),
         cmocka_unit_test(the_table_says_what_is_missing_and_what_failed),
+        cmocka_unit_test(the_legend_says_what_drained_is_and_what_time),
+        cmocka_unit_test(the_report_names_the_work),
         cmocka_unit_test(names_cannot_steer_the_terminal),
         cmocka_unit_test(colour_is_only_used_when_asked),
         cmocka_unit_test(markdown_shows_names_and_nothing_else),

@@ -82,6 +82,41 @@ static void a_ratio_of_times_is_taken_slice_by_slice(void **state)
     close_world(&w);
 }
 
+/* The last of four steady slices and the drain become a second timed phase, of other cost. */
+static void split_steady(world *w)
+{
+    for (size_t i = 0; i < w->m->cells_count; i++) {
+        model_cell *cell = &w->m->cells[i];
+        if (cell->workload != 0 || cell->failed)
+            continue;
+        for (size_t j = 0; j < cell->phases_count; j++)
+            cell->phases[j].timed |= strcmp(cell->phases[j].name, "drain") == 0;
+        cell->slices[5].operations = 500; /* 600 ns each: 300 us, the only slice counts */
+        if (cell->target == JEMALLOC)
+            cell->slices[5].cpu_ns *= 2;
+    }
+}
+
+static void phases_weigh_as_much_as_their_operations(void **state)
+{
+    (void)state;
+    world w = open_world(&fake_plain);
+    split_steady(&w);
+    summary *s = summary_make(w.m);
+    const summary_row *row = summary_find(s, 0, GLIBC, false, SUMMARY_TIME);
+    /* 4000 operations at 50 and 60 ns, 500 at 600; the median of all slices would be 55 and 60 */
+    assert_near(row->values[0].value, (4000 * 50.0 + 500 * 600.0) / 4500);
+    assert_near(row->values[1].value, (4000 * 60.0 + 500 * 600.0) / 4500);
+    row = summary_find(s, 0, JEMALLOC, false, SUMMARY_TIME);
+    assert_near(row->values[0].value, (4000 * 40.0 + 500 * 1200.0) / 4500);
+    /* 0.7 in steady, 2 in the drain, by the baseline's 200 and 300 us */
+    assert_near(row->values[0].ratio, (200 * 0.7 + 300 * 2.0) / 500);
+    assert_near(row->values[1].ratio, (240 * 0.9 + 300 * 2.0) / 540);
+    assert_true(row->ratio > 1);
+    summary_free(s);
+    close_world(&w);
+}
+
 static void slices_that_do_not_pair_are_compared_by_their_medians(void **state)
 {
     (void)state;
@@ -133,6 +168,26 @@ static void ratios_that_overlap_the_noise_are_known(void **state)
     summary *anew = summary_make(w.m);
     assert_true(summary_find(anew, 0, JEMALLOC, false, SUMMARY_TIME)->in_noise);
     assert_false(summary_find(anew, 0, JEMALLOC, false, SUMMARY_TIME)->straddles);
+    summary_free(anew);
+    close_world(&w);
+}
+
+/* That the second cell was slower in its rounds tells as much of a target that is faster. */
+static void noise_goes_both_ways(void **state)
+{
+    (void)state;
+    world w = open_world(&fake_plain);
+    /* glibc against itself: 1.0 and 1.1, so 1/1.1 = 0.909 to 1.1 */
+    for (size_t i = 0; i < w.m->cells_count; i++) {
+        model_cell *cell = &w.m->cells[i];
+        for (size_t j = 0; cell->target == JEMALLOC && j < cell->slices_count; j++)
+            cell->slices[j].cpu_ns = cell->slices[j].cpu_ns * 102 / 100; /* 0.714 and 0.918 */
+    }
+    summary *anew = summary_make(w.m);
+    const summary_row *row = summary_find(anew, 0, JEMALLOC, false, SUMMARY_TIME);
+    assert_near(row->ratio_maximum, 0.918);
+    assert_true(row->in_noise);
+    assert_false(row->straddles);
     summary_free(anew);
     close_world(&w);
 }
@@ -226,10 +281,12 @@ int main(void)
         cmocka_unit_test(time_at_more_lanes_is_wall_time_without_waits),
         cmocka_unit_test(time_without_slices_is_the_metric),
         cmocka_unit_test(a_ratio_of_times_is_taken_slice_by_slice),
+        cmocka_unit_test(phases_weigh_as_much_as_their_operations),
         cmocka_unit_test(slices_that_do_not_pair_are_compared_by_their_medians),
         cmocka_unit_test(the_baseline_has_no_ratio_to_itself),
         cmocka_unit_test(the_second_cell_of_the_baseline_gives_the_noise),
         cmocka_unit_test(ratios_that_overlap_the_noise_are_known),
+        cmocka_unit_test(noise_goes_both_ways),
         cmocka_unit_test(rounds_on_both_sides_of_one_straddle),
         cmocka_unit_test(a_failed_cell_gives_no_value),
         cmocka_unit_test(only_cells_of_one_round_are_paired),

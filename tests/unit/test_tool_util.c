@@ -260,6 +260,42 @@ static void control_characters_do_not_reach_a_line(void **state)
     assert_string_equal(util_one_line(text), "a?b?[2Jc?\xc3\xa9");
 }
 
+static void assert_wrapped(const char *text, size_t column, size_t indent, const char *wanted)
+{
+    char *wrapped = util_wrap(text, column, indent);
+
+    assert_string_equal(wrapped, wanted);
+    free(wrapped);
+}
+
+static void lines_break_at_blanks_where_they_are_full(void **state)
+{
+    char word[91], *text, *wanted;
+
+    (void)state;
+    memset(word, 'w', 90);
+    word[90] = '\0';
+    assert_wrapped("", 5, 2, "");
+    assert_wrapped("a  b ", 0, 2, "a  b ");
+    text = xasprintf("%s 3456789", word); /* 98 columns */
+    assert_wrapped(text, 2, 4, text);
+    wanted = xasprintf("%s\n    3456789", word);
+    assert_wrapped(text, 3, 4, wanted);
+    free(text);
+    free(wanted);
+    /* Two bytes are one column. */
+    text = xasprintf("%s \xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9",
+                     word);
+    assert_wrapped(text, 0, 2, text);
+    free(text);
+    /* A word that no line holds stands alone. */
+    text = xasprintf("a %s%s b", word, word);
+    wanted = xasprintf("a\n %s%s\n b", word, word);
+    assert_wrapped(text, 0, 1, wanted);
+    free(text);
+    free(wanted);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -276,6 +312,7 @@ int main(void)
         TEST(grow_keeps_the_items),
         TEST(without_memory_the_tool_ends_with_status_3),
         TEST(control_characters_do_not_reach_a_line),
+        TEST(lines_break_at_blanks_where_they_are_full),
     };
 
     alarm(60); /* a test that hangs is a failure */

@@ -36,7 +36,7 @@ static abench_tape *make_tape(const char *spec, uint64_t seed)
     return tape;
 }
 
-/* ---- the catalogue --------------------------------------------------------------------------- */
+/* ---- the catalogue ------------------------------------------------------------------------- */
 
 static void the_catalogue_can_be_listed(void **state)
 {
@@ -114,7 +114,7 @@ static void every_parameter_has_a_preset_that_can_be_given(void **state)
     abench_workload_destroy(NULL);
 }
 
-/* ---- specs ----------------------------------------------------------------------------------- */
+/* ---- specs --------------------------------------------------------------------------------- */
 
 static void a_spec_is_canonical(void **state)
 {
@@ -257,7 +257,7 @@ static void no_spec_and_too_long_a_value_are_refused(void **state)
     assert_non_null(strstr(error.message, "too long"));
 }
 
-/* ---- churn ----------------------------------------------------------------------------------- */
+/* ---- churn --------------------------------------------------------------------------------- */
 
 #define LANES  3u
 #define SLOTS  700u
@@ -380,7 +380,7 @@ static void a_churn_that_slot_numbers_cannot_say_is_refused(void **state)
     abench_workload_destroy(workload);
 }
 
-/* ---- mixed ----------------------------------------------------------------------------------- */
+/* ---- mixed --------------------------------------------------------------------------------- */
 
 static void mixed_frees_and_allocates_a_random_slot_each_step(void **state)
 {
@@ -477,7 +477,8 @@ static void the_operations_are_known_before_the_tape(void **state)
     }
 }
 
-/* ---- sizes from a file ------------------------------------------------------------------------ */
+/* ---- sizes from a file
+ * ------------------------------------------------------------------------ */
 
 static void write_file(const char *path, const char *text)
 {

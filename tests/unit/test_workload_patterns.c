@@ -1,5 +1,5 @@
-/* The classic programs of the allocator suites, operation by operation: who allocates, who frees, and
- * in which order. */
+/* The classic programs of the allocator suites, operation by operation: who allocates, who frees,
+ * and in which order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -63,6 +63,21 @@ void grid_put(grid *g, const char *format, ...)
     va_end(list);
 }
 
+void grid_drop(grid *g, size_t column)
+{
+    size_t kept = 0;
+    free(g->heads[column]);
+    for (size_t i = column + 1; i < g->columns; i++)
+        g->heads[i - 1] = g->heads[i];
+    for (size_t i = 0; i < g->rows * g->columns; i++) {
+        if (i % g->columns == column)
+            free(g->cells[i]);
+        else
+            g->cells[kept++] = g->cells[i];
+    }
+    g->columns--;
+}
+
 static const char *cell_at(const grid *g, size_t row, size_t column)
 {
     const char *text = g->cells[row * g->columns + column];

@@ -34,6 +34,9 @@ void grid_row(grid *g);
 /* The next cell of the row. Text is not escaped yet. */
 void grid_put(grid *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Takes a number column out again, its cells too. */
+void grid_drop(grid *g, size_t column);
+
 /* Columns that do not fit into a line go into a further block below. A first label that is the same
  * as above it is not repeated. on, off: around the heads, "" or an escape sequence. */
 void grid_terminal(const grid *g, FILE *out, const char *on, const char *off);

@@ -204,11 +204,37 @@ static void put_row(const latency *l, grid *g, uint32_t kind, const latency_targ
     put_count(g, far[kind]);
 }
 
-/* On a terminal: what most programs call, and requests. */
-static bool is_brief(uint32_t kind)
+/* The values behind a kind's quantiles up to p99, or behind all when only the tail pass has
+ * some. */
+static uint64_t count_of(const latency_target *t, uint32_t kind)
 {
-    return kind == ABENCH_LATENCY_MALLOC || kind == ABENCH_LATENCY_FREE ||
-           kind == ABENCH_LATENCY_REQUEST;
+    const abench_histogram *h = t->sampled[kind] != NULL ? t->sampled[kind] : t->tails[kind];
+    return h == NULL ? 0 : abench_histogram_count(h);
+}
+
+/* On a terminal: what most programs call, requests, and realloc where a workload lives on it. */
+static bool is_brief(const latency *l, uint32_t kind)
+{
+    uint64_t mallocs = 0, reallocs = 0;
+    if (kind != ABENCH_LATENCY_REALLOC)
+        return kind == ABENCH_LATENCY_MALLOC || kind == ABENCH_LATENCY_FREE ||
+               kind == ABENCH_LATENCY_REQUEST;
+    for (size_t i = 0; i < l->count; i++) {
+        mallocs += count_of(&l->targets[i], ABENCH_LATENCY_MALLOC);
+        reallocs += count_of(&l->targets[i], ABENCH_LATENCY_REALLOC);
+    }
+    return reallocs > 0 && reallocs >= mallocs / 4;
+}
+
+static void drop_empty_columns(grid *g)
+{
+    for (size_t column = g->columns; column-- > g->labels;) {
+        bool empty = true;
+        for (size_t row = 0; row < g->rows && empty; row++)
+            empty = strcmp(g->cells[row * g->columns + column], NOTHING) == 0;
+        if (empty)
+            grid_drop(g, column);
+    }
 }
 
 grid *latency_grid(const latency *l, bool brief)
@@ -225,11 +251,57 @@ grid *latency_grid(const latency *l, bool brief)
     grid_head(g, l->has_tails ? "of all" : "values");
     for (uint32_t kind = 0; kind < ABENCH_LATENCY_KINDS; kind++) {
         for (size_t i = 0; i < l->count; i++) {
-            if (!brief || is_brief(kind))
+            if (!brief || is_brief(l, kind))
                 put_row(l, g, kind, &l->targets[i]);
         }
     }
+    if (brief)
+        drop_empty_columns(g);
     return g;
+}
+
+static bool tells_p99(const latency *l, const latency_target *t, uint32_t kind)
+{
+    uint64_t value;
+    return value_of(t->sampled[kind], P99, &value) ||
+           (l->has_tails && value_of(t->tails[kind], tail_quantiles[0].ppm, &value));
+}
+
+/* What gives more values than there are; a command has no tail pass. */
+static const char *how_to_get_more(const latency *l)
+{
+    const bool fine = l->interval != 0 && l->interval <= 64;
+    if (l->has_tails || l->interval == 1)
+        return "a longer run gives more";
+    if (l->m->workloads[l->workload].is_command)
+        return fine ? "--latency 1 or a longer run gives more"
+                    : "--latency 64 or a longer run gives more";
+    return fine ? "--latency 1, a longer run or --tails give more"
+                : "--latency 64, a longer run or --tails give more";
+}
+
+char *latency_too_few(const latency *l)
+{
+    uint64_t least = UINT64_MAX, most = 0;
+    for (uint32_t kind = 0; kind < ABENCH_LATENCY_KINDS; kind++) {
+        for (size_t i = 0; i < l->count && is_brief(l, kind); i++) {
+            uint64_t count = count_of(&l->targets[i], kind);
+            if (tells_p99(l, &l->targets[i], kind))
+                return NULL;
+            if (count > 0 && count < least)
+                least = count;
+            most = count > most ? count : most;
+        }
+    }
+    if (most == 0)
+        return NULL;
+    char *low = format_count((double)least), *high = format_count((double)most);
+    char *text = xasprintf("%s%s%s value%s a row, too few for p99: REPORT.md has the rest; %s", low,
+                           least < most ? " to " : "", least < most ? high : "",
+                           most == 1 ? "" : "s", how_to_get_more(l));
+    free(low);
+    free(high);
+    return text;
 }
 
 char *latency_title(const latency *l)

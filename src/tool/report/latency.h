@@ -40,8 +40,13 @@ latency *latency_make(const model *m, size_t workload);
 void latency_free(latency *l);
 
 /* kind x target: quantiles, maximum and how many values are behind them. brief: only the calls
- * that most programs make. */
+ * that most programs make (realloc where it has a quarter of malloc's values), and no column
+ * without a value. */
 grid *latency_grid(const latency *l, bool brief);
+
+/* Stands instead of the brief table when no row of it has a p99 or beyond: how many values there
+ * are and what gives more. NULL when there is one. free() it. */
+char *latency_too_few(const latency *l);
 
 /* "latency of single operations, one in 1024 timed": what stands above the table. free() it. */
 char *latency_title(const latency *l);

@@ -207,6 +207,26 @@ static void put_latency(const view *v, FILE *out)
     latency_free(l);
 }
 
+/* What makes the same work again, and by what it is known: of the first round that has a digest. */
+static void put_work(const model *m, size_t workload, FILE *out)
+{
+    const model_workload *w = &m->workloads[workload];
+    if (w->spec[0] != '\0' && !w->is_command) {
+        fputs("\nPlayed: ", out);
+        format_markdown(out, w->spec);
+        fputc('\n', out);
+    }
+    for (size_t i = 0; i < m->cells_count; i++) {
+        const model_cell *cell = &m->cells[i];
+        if (cell->workload != workload || cell->failed || cell->work_digest == NULL)
+            continue;
+        fprintf(out, "\nWork digest of round %" PRIu32 ": ", cell->round + 1);
+        format_markdown(out, cell->work_digest);
+        fputc('\n', out);
+        return;
+    }
+}
+
 static void put_workload(const summary *s, size_t workload, const char *chart, FILE *out)
 {
     const model_workload *w = &s->m->workloads[workload];
@@ -217,6 +237,7 @@ static void put_workload(const summary *s, size_t workload, const char *chart, F
     fprintf(out, "\n\n%s, %zu of %" PRIu32 " rounds%s%s%s.\n",
             w->is_command ? "A command" : "A tape", v->rounds, s->m->rounds, view_mode(v),
             v->held[0] != '\0' ? ", " : "", v->held);
+    put_work(s->m, workload, out);
     if (v->rounds == 0)
         fputs("\nNo round is finished.\n", out);
     else if (v->columns_count == 0)
@@ -249,14 +270,16 @@ static void put_reading_help(const model *m, FILE *out)
     format_markdown(out, m->targets[m->baseline].name);
     fputs(
         ", each taken within one round. \\~ after it: call it a tie - the rounds lie on both "
-        "sides of "
-        "1, or overlap what the baseline does against itself (A/A). ? after it: one round only, "
-        "which proves nothing.\n"
+        "sides of 1, or come as near to 1 as the baseline comes far from it against itself (A/A), "
+        "to whichever side. ? after it: one round only, which proves nothing.\n"
         "- A/A is the baseline run twice a round. A difference smaller than that is noise.\n"
-        "- Time is the median over slices of work, without each phase's first, waits and pauses; "
-        "memory is what the kernel says, less what it said before the work. *usable/live* is "
+        "- Time is the median over slices of work, without each phase's first, waits and pauses. "
+        "Of several timed phases it is the mean of their medians, weighed by their operations; "
+        "their ratios are weighed by the baseline's time in each.\n"
+        "- Memory is what the kernel says, less what it said before the work. *usable/live* is "
         "what the allocator rounds up, *RSS/live* "
-        "all that it costs, *drained* what it keeps when everything was freed.\n"
+        "all that it costs, *drained* what it keeps when everything was freed, read at once: "
+        "what gives memory back by the clock has had no time (burst-idle, `--paced`).\n"
         "- Peaks: RSS before a peak, at its end and at the end of its recovery; *came back* is the "
         "share of its growth that was given back by then, *half back after* how long that took "
         "on the target's own clock (*not seen*: the timeline has too few readings there).\n",

@@ -8,7 +8,7 @@
 #include "tool/report/summary.h"
 #include "tool/util.h"
 
-#define NAMES_MAX 4u /* of targets that said the same; more are only counted */
+#define NAMES_MAX 4u /* of targets or workloads that said the same; more are only counted */
 
 typedef struct collector {
     note_list list;
@@ -71,6 +71,30 @@ static char *who_said(const model *m, const warning *first, size_t count)
     return who;
 }
 
+/* "larson, mixed: " of a directory with several workloads; one alone needs no name. free() it. */
+static char *where_said(const model *m, const warning *first, size_t count)
+{
+    char *names = xstrdup("");
+    size_t found = 0;
+    for (size_t workload = 0; workload < m->workloads_count && m->workloads_count > 1; workload++) {
+        bool said = false;
+        for (size_t i = 0; i < count && !said; i++)
+            said = first[i].cell->workload == workload;
+        found += said;
+        if (!said || found > NAMES_MAX)
+            continue;
+        char *longer =
+            xasprintf("%s%s%.80s", names, found == 1 ? "" : ", ", m->workloads[workload].label);
+        free(names);
+        names = longer;
+    }
+    char *where = found == 0          ? xstrdup("")
+                  : found > NAMES_MAX ? xasprintf("%zu workloads: ", found)
+                                      : xasprintf("%s: ", names);
+    free(names);
+    return where;
+}
+
 static void add_warnings(collector *c, const model *m)
 {
     warning *all = NULL;
@@ -88,7 +112,9 @@ static void add_warnings(collector *c, const model *m)
     for (size_t i = 0; i < count; i = end) {
         for (end = i; end < count && strcmp(all[end].text, all[i].text) == 0;)
             end++;
-        add(c, xstrdup(all[i].text), who_said(m, &all[i], end - i));
+        char *where = where_said(m, &all[i], end - i);
+        add(c, xasprintf("%s%s", where, all[i].text), who_said(m, &all[i], end - i));
+        free(where);
     }
     free(all);
 }
@@ -111,14 +137,16 @@ static void add_other_work(collector *c, const model *m)
     }
 }
 
-/* A command that finds what its last run left does other work: its output often shows it. */
+/* A command that finds what its last run left does other work: its output often shows it. Not that
+ * of a harness, which prints what it measured. */
 static void add_other_output(collector *c, const model *m)
 {
     for (size_t workload = 0; workload < m->workloads_count; workload++) {
         double least = INFINITY, most = -INFINITY;
         for (size_t i = 0; i < m->cells_count; i++) {
             const model_metric *bytes = model_cell_metric(&m->cells[i], "output_bytes");
-            if (m->cells[i].workload != workload || m->cells[i].failed || bytes == NULL)
+            if (m->cells[i].workload != workload || m->cells[i].failed || bytes == NULL ||
+                m->cells[i].is_harness)
                 continue;
             least = fmin(least, bytes->value);
             most = fmax(most, bytes->value);
@@ -140,7 +168,9 @@ note_list notes_make(const model *m)
     add_other_work(&c, m);
     add_other_output(&c, m);
     add_warnings(&c, m);
-    if (m->dead_count > 0)
+    if (m->is_busy)
+        add(&c, xstrdup("a run is still writing there: this is what it has finished so far"), NULL);
+    else if (m->dead_count > 0)
         add(&c,
             xasprintf("%zu run%s died and left %s%s", m->dead_count, m->dead_count == 1 ? "" : "s",
                       m->dead[0], m->dead_count == 1 ? "" : " and others"),

@@ -21,7 +21,7 @@ typedef struct note_list {
 } note_list;
 
 /* The run's notes, work that differed within a round, output that differed between runs, the cells'
- * warnings (grouped), dead runs. */
+ * warnings (grouped, with the workloads' labels where there are several), dead runs. */
 note_list notes_make(const model *m);
 
 void notes_free(note_list *list);

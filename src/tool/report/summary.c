@@ -23,12 +23,21 @@ double summary_median(double *values, size_t count)
 
 /* ---- time of a cell -------------------------------------------------------------------------- */
 
+/* The slices from..to - 1, which are those of one timed phase. */
+typedef struct part {
+    size_t from;
+    size_t to;
+    double operations; /* of all of them, the cold one too */
+    double median;     /* ns an operation of those that count */
+} part;
+
 /* What counts of a cell's slices: ns an operation by index, NAN where a slice does not count. */
 typedef struct timing {
     double *slices;
     size_t count;
-    bool warm; /* at least one counts */
-    double median;
+    part *parts; /* with a slice that counts; none: the cell has no time of its slices */
+    size_t parts_count;
+    double ns; /* an operation: the parts' medians, each as often as it has operations */
 } timing;
 
 static bool is_timed(const model_cell *cell, const char *phase)
@@ -40,44 +49,74 @@ static bool is_timed(const model_cell *cell, const char *phase)
     return false;
 }
 
+/* One of the phase's slices alone counts, of several not the first, which is cold. */
+static void add_part(timing *t, const model_cell *cell, size_t from, size_t to, double *scratch)
+{
+    part p = {from, to, 0, 0};
+    size_t n = 0;
+    for (size_t i = from; i < to; i++) {
+        const model_slice *slice = &cell->slices[i];
+        uint64_t ns = cell->lanes == 1 ? slice->cpu_ns : slice->busy_ns;
+        p.operations += (double)slice->operations;
+        if ((i == from && to - from > 1) || slice->operations == 0)
+            continue;
+        t->slices[i] = (double)ns / (double)slice->operations;
+        scratch[n++] = t->slices[i];
+    }
+    if (n == 0)
+        return;
+    p.median = summary_median(scratch, n);
+    t->parts[t->parts_count++] = p;
+}
+
 static timing timing_make(const model_cell *cell)
 {
     timing t = {.count = cell->slices_count};
-    uint32_t lanes = cell->lanes;
-    if (cell->failed || lanes == 0 || t.count == 0)
+    if (cell->failed || cell->lanes == 0 || t.count == 0)
         return t;
     t.slices = xcalloc(t.count, sizeof *t.slices);
-    double *counting = xcalloc(t.count, sizeof *counting);
-    size_t n = 0;
-    bool timed = false;
-    for (size_t i = 0; i < t.count; i++) {
-        const model_slice *slice = &cell->slices[i];
-        bool first = i == 0 || strcmp(slice->phase, slice[-1].phase) != 0;
-        bool last = i + 1 == t.count || strcmp(slice->phase, slice[1].phase) != 0;
-        if (first)
-            timed = is_timed(cell, slice->phase);
+    t.parts = xcalloc(t.count, sizeof *t.parts);
+    double *scratch = xcalloc(t.count, sizeof *scratch);
+    double operations = 0;
+    for (size_t i = 0; i < t.count; i++)
         t.slices[i] = NAN;
-        if ((first && !last) || !timed || slice->operations == 0)
-            continue;
-        uint64_t ns = lanes == 1 ? slice->cpu_ns : slice->busy_ns;
-        t.slices[i] = (double)ns / (double)slice->operations;
-        counting[n++] = t.slices[i];
+    size_t end;
+    for (size_t i = 0; i < t.count; i = end) {
+        const char *phase = cell->slices[i].phase;
+        for (end = i + 1; end < t.count && strcmp(cell->slices[end].phase, phase) == 0;)
+            end++;
+        if (is_timed(cell, phase))
+            add_part(&t, cell, i, end, scratch);
     }
-    t.warm = n > 0;
-    if (t.warm)
-        t.median = summary_median(counting, n);
-    free(counting);
+    for (size_t i = 0; i < t.parts_count; i++) {
+        t.ns += t.parts[i].operations * t.parts[i].median;
+        operations += t.parts[i].operations;
+    }
+    if (t.parts_count == 1)
+        t.ns = t.parts[0].median;
+    else if (t.parts_count > 1)
+        t.ns /= operations;
+    free(scratch);
     return t;
 }
 
-/* The median of the slice-by-slice ratios. false when the slices do not pair. */
-static bool timing_ratio(const timing *t, const timing *base, double *ratio)
+static bool has_same_parts(const timing *t, const timing *base)
 {
-    if (!t->warm || !base->warm || t->count != base->count)
+    if (t->parts_count == 0 || t->count != base->count || t->parts_count != base->parts_count)
         return false;
-    double *ratios = xcalloc(t->count, sizeof *ratios);
+    for (size_t i = 0; i < t->parts_count; i++) {
+        if (t->parts[i].from != base->parts[i].from || t->parts[i].to != base->parts[i].to)
+            return false;
+    }
+    return true;
+}
+
+/* The median of a part's slice-by-slice ratios. false when the baseline has none above 0. */
+static bool part_ratio(const timing *t, const timing *base, const part *p, double *ratio)
+{
+    double *ratios = xcalloc(p->to - p->from, sizeof *ratios);
     size_t n = 0;
-    for (size_t i = 0; i < t->count; i++) {
+    for (size_t i = p->from; i < p->to; i++) {
         if (base->slices[i] > 0 && t->slices[i] >= 0) /* false for NAN */
             ratios[n++] = t->slices[i] / base->slices[i];
     }
@@ -85,6 +124,29 @@ static bool timing_ratio(const timing *t, const timing *base, double *ratio)
         *ratio = summary_median(ratios, n);
     free(ratios);
     return n > 0;
+}
+
+/* The parts' ratios, each weighing what the baseline's time in it does: a phase of cheap operations
+ * has as many slices as one of dear ones, and says little. false when the slices do not pair. */
+static bool timing_ratio(const timing *t, const timing *base, double *ratio)
+{
+    double sum = 0, weights = 0, single = 0;
+    size_t n = 0;
+    if (!has_same_parts(t, base))
+        return false;
+    for (size_t i = 0; i < base->parts_count; i++) {
+        const part *p = &base->parts[i];
+        if (!part_ratio(t, base, p, &single))
+            continue;
+        sum += p->operations * p->median * single;
+        weights += p->operations * p->median;
+        n++;
+    }
+    if (n == 1)
+        *ratio = single;
+    else if (weights > 0)
+        *ratio = sum / weights;
+    return n == 1 || weights > 0;
 }
 
 /* ---- pairing --------------------------------------------------------------------------------- */
@@ -142,8 +204,8 @@ static bool is_time(const char *metric)
 
 static bool value_of(const maker *k, size_t index, const char *metric, double *value)
 {
-    if (is_time(metric) && k->timings[index].warm) {
-        *value = k->timings[index].median;
+    if (is_time(metric) && k->timings[index].parts_count > 0) {
+        *value = k->timings[index].ns;
         return true;
     }
     const model_metric *found = model_cell_metric(&k->m->cells[index], metric);
@@ -235,7 +297,7 @@ static void add_workload(maker *k, size_t from, size_t to)
     size_t workload = k->m->cells[from].workload;
     bool warm = false;
     for (size_t i = from; i < to; i++)
-        warm = warm || k->timings[i].warm;
+        warm = warm || k->timings[i].parts_count > 0;
     if (warm)
         add_targets(k, from, to,
                     (summary_row){.workload = workload,
@@ -280,15 +342,24 @@ static size_t *find_bases(const model *m)
     return base;
 }
 
+/* How far from 1 the baseline's ratios to itself go, whichever way: its second cell reads 5 % less
+ * by the same chance by which a target reads 5 % more. */
+static double noise_of(const summary_row *again)
+{
+    double low = again->ratio_minimum > 0 ? 1 / again->ratio_minimum : INFINITY;
+    return fmax(1, fmax(low, again->ratio_maximum));
+}
+
 static void compare_with_noise(summary *s)
 {
     for (size_t i = 0; i < s->count; i++) {
         summary_row *row = &s->rows[i];
         const summary_row *again =
             summary_find(s, row->workload, s->m->baseline, true, row->metric);
-        row->in_noise = again != NULL && again != row && again->ratios > 0 && row->ratios > 0 &&
-                        row->ratio_minimum <= again->ratio_maximum &&
-                        row->ratio_maximum >= again->ratio_minimum;
+        if (again == NULL || again == row || again->ratios == 0 || row->ratios == 0)
+            continue;
+        double noise = noise_of(again);
+        row->in_noise = row->ratio_minimum <= noise && row->ratio_maximum >= 1 / noise;
     }
 }
 
@@ -308,8 +379,10 @@ summary *summary_make(const model *m)
         add_workload(&k, i, end);
     }
     compare_with_noise(k.s);
-    for (size_t i = 0; i < m->cells_count; i++)
+    for (size_t i = 0; i < m->cells_count; i++) {
         free(k.timings[i].slices);
+        free(k.timings[i].parts);
+    }
     free(k.timings);
     free(base);
     return k.s;

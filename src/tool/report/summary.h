@@ -7,10 +7,12 @@
  *
  * Time is taken from slices where there are any: of the timed phases, those after each phase's
  * first (cold) slice, or the only one that it has; thread CPU time an operation at one lane, wall
- * time without waits and pauses at more. A cell's time is the median over its slices. A round's
- * ratio of times is the median of the slice-by-slice ratios: slices pair by index, because the
- * same tape was cut at the same places and played in turn. Without such slices the metric of the
- * same name is used.
+ * time without waits and pauses at more. A cell's time is the mean of its phases' medians over
+ * slices, weighed by the phases' operations (the first slice's too). A round's ratio of times is,
+ * for a phase, the median of the slice-by-slice ratios: slices pair by index, because the same tape
+ * was cut at the same places and played in turn. Ratios of several phases are averaged by what the
+ * phase weighs in the baseline's time, its operations times its median. Without such slices the
+ * metric of the same name is used.
  */
 #ifndef ABENCH_TOOL_REPORT_SUMMARY_H
 #define ABENCH_TOOL_REPORT_SUMMARY_H
@@ -49,7 +51,7 @@ typedef struct summary_row {
     double ratio_minimum;
     double ratio_maximum;
     bool straddles; /* the rounds' ratios touch or lie on both sides of 1 */
-    bool in_noise;  /* they overlap those of the baseline to itself (A/A) */
+    bool in_noise;  /* they overlap [1/m, m]; m: the largest of max(r, 1/r) over the A/A rounds */
 } summary_row;
 
 /* The rows are sorted by workload, metric (as they first appear in the cells), target, again. */

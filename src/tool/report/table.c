@@ -293,6 +293,13 @@ static void put_latency(const view *v, FILE *out, const style *chosen)
     latency *l = latency_make(v->s->m, v->workload);
     if (l == NULL)
         return;
+    char *few = latency_too_few(l);
+    if (few != NULL) {
+        put_sentence(out, "latency: ", "", "", few, NULL);
+        free(few);
+        latency_free(l);
+        return;
+    }
     char *title = latency_title(l);
     grid *g = latency_grid(l, true);
     if (g->rows > 0) {
@@ -326,8 +333,45 @@ static void put_workload(const summary *s, size_t workload, FILE *out, const sty
     view_free(v);
 }
 
-static void put_legend(const model *m, FILE *out, const style *chosen)
+/* Does a table of latencies stand above? */
+static bool shows_latency(const model *m)
 {
+    bool shown = false;
+    for (size_t i = 0; i < m->workloads_count && !shown; i++) {
+        latency *l = latency_make(m, i);
+        char *few = l == NULL ? NULL : latency_too_few(l);
+        shown = l != NULL && few == NULL;
+        free(few);
+        latency_free(l);
+    }
+    return shown;
+}
+
+static bool shows_drained(const summary *s)
+{
+    bool shown = false;
+    for (size_t i = 0; i < s->count && !shown; i++)
+        shown = !s->m->workloads[s->rows[i].workload].is_command &&
+                strcmp(s->rows[i].metric, "rss_drained_bytes") == 0;
+    return shown;
+}
+
+/* Several of them in one cell? */
+static bool has_timed_phases(const model *m)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < m->cells_count; i++) {
+        size_t timed = 0;
+        for (size_t j = 0; j < m->cells[i].phases_count; j++)
+            timed += m->cells[i].phases[j].timed;
+        most = max_size(most, timed);
+    }
+    return most > 1;
+}
+
+static void put_legend(const summary *s, FILE *out, const style *chosen)
+{
+    const model *m = s->m;
     const char *name = m->targets[m->baseline].name;
     char *ratios = xasprintf("median of the rounds' ratios to %s; ~: a tie: both sides of 1, or "
                              "within A/A; ?: 1 round only",
@@ -340,7 +384,17 @@ static void put_legend(const model *m, FILE *out, const style *chosen)
                  NULL);
     put_sentence(out, "x: ", "", "", ratios, NULL);
     put_sentence(out, "A/A: ", "", "", noise, NULL);
-    if (latency_any(m))
+    if (has_timed_phases(m))
+        put_sentence(out, "time: ", "", "",
+                     "of several phases the mean of their medians, weighed by their operations; a "
+                     "ratio by the baseline's time",
+                     NULL);
+    if (shows_drained(s))
+        put_sentence(out, "drained: ", "", "",
+                     "read at once when everything was freed; what gives memory back by the clock "
+                     "has had no time (burst-idle, --paced)",
+                     NULL);
+    if (shows_latency(m))
         put_sentence(out, "latency: ", "", "", latency_legend, NULL);
     fputs(chosen->off, out);
     free(ratios);
@@ -354,7 +408,7 @@ void report_table(const model *m, FILE *out, bool color)
     for (size_t i = 0; i < m->workloads_count; i++)
         put_workload(s, i, out, chosen);
     if (m->cells_count > 0)
-        put_legend(m, out, chosen);
+        put_legend(s, out, chosen);
     put_notes(out, "missing: ", notes_missing(m), chosen->bold, chosen->off);
     put_notes(out, "note: ", notes_make(m), chosen->bold, chosen->off);
     summary_free(s);
