@@ -70,6 +70,7 @@ extern "C" {
 
 #define ABENCH_FORMAT_JSONL 1u /* JSON Lines, schema version 1 */
 
+#define ABENCH_SLICES_MAX  1000000u    /* work of more slices is refused before it begins */
 #define ABENCH_LATENCY_OFF 0xffffffffu /* a latency_interval: no operation is timed */
 
 typedef struct abench_run_options {
@@ -78,7 +79,7 @@ typedef struct abench_run_options {
     uint64_t seed;        /* any value */
     uint64_t duration_ms; /* 0: not limited by time */
     uint64_t warmup_ms;
-    uint64_t slice_operations; /* 0: 400000 */
+    uint64_t slice_operations; /* 0: 400000; a run keeps up to ABENCH_SLICES_MAX slices */
     uint32_t sample_us;        /* 0: 10000 */
     int32_t turn_in;           /* both 0: not in lockstep */
     int32_t turn_out;

@@ -249,6 +249,11 @@ typedef struct abench_phase {
 ABENCH_API abench_status abench_tape_phase_at(const abench_tape *tape, uint32_t index,
                                               abench_phase *out);
 
+/* Calls phase for each phase of tape, in order; *info lives during the call. Non-zero ends it with
+ * ABENCH_ERROR_STOPPED. A streamed tape is gone through once. Any thread. */
+ABENCH_API abench_status abench_tape_each_phase(
+    const abench_tape *tape, int32_t (*phase)(const abench_phase *info, void *user), void *user);
+
 /* ---- streams ---------------------------------------------------------------------------------
  *
  * A streamed tape holds no operations. It knows how to make them, chunk by chunk, again and again

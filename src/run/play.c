@@ -124,6 +124,12 @@ static abench_status make_room_for_slices(abench_run *run)
     const uint64_t least = asked < ABENCH_TAPE_CUT ? ABENCH_TAPE_CUT : asked;
 
     run->slices_capacity = run->plan.operations / least + 2 * (uint64_t)ABENCH_PHASES_MAX;
+    if (run->slices_capacity > ABENCH_SLICES_MAX)
+        return abench__fail(&run->error, ABENCH_ERROR_LIMIT,
+                            "%llu slices of %llu operations are more than %u: larger slices are "
+                            "needed",
+                            (unsigned long long)run->slices_capacity, (unsigned long long)least,
+                            ABENCH_SLICES_MAX);
     run->slices_bytes = run->slices_capacity * sizeof(abench_slice);
     run->slices = abench__map(&run->hooks, run->slices_bytes, 1);
     return run->slices == NULL ? abench__fail(&run->error, ABENCH_ERROR_MEMORY, "no memory")
@@ -149,13 +155,18 @@ static abench_status plan_of(const abench_tape *tape, abench__run_plan *plan)
     return status;
 }
 
-#define LATE_NS 10000000u /* behind a pace: worth a word */
+#define LATE_NS        10000000u /* behind a pace: worth a word */
+#define DENSE_INTERVAL 256u      /* sampling below it shows in the times of fast allocators */
 
 /* What the receipt tells of how the work was done. */
 static void warn_of_work(abench_run *run)
 {
     const abench_receipt *r = &run->receipt;
 
+    if (run->options.latency_interval < DENSE_INTERVAL)
+        abench__run_warn(run,
+                         "one operation in %u is timed by itself: the times contain the clock's",
+                         run->options.latency_interval);
     if (r->late_ns > LATE_NS)
         abench__run_warn(run,
                          "a lane came %.3g ms late to its pace: the work did not keep up with "

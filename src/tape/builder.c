@@ -418,6 +418,15 @@ abench_status abench__builder_end(abench_tape_builder *b)
 
 abench_status abench_tape_builder_finish(abench_tape_builder *b, abench_tape **out)
 {
+    *out = NULL;
+    if (b->generated)
+        return abench__fail(&b->error, ABENCH_ERROR_STATE,
+                            "a generator says by 1 that the tape is whole; it does not finish it");
+    return abench__builder_finish(b, out);
+}
+
+abench_status abench__builder_finish(abench_tape_builder *b, abench_tape **out)
+{
     abench_tape *tape = b->tape;
     abench_status status;
 

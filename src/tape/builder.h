@@ -58,6 +58,7 @@ struct abench_tape_builder {
     uint64_t live_bytes;
     uint64_t live_blocks;
     uint32_t phase_open;
+    uint32_t generated; /* by a generator, which does not finish it */
 };
 
 /* What kind of builder. */
@@ -98,6 +99,9 @@ static inline abench_status abench__builder_begin(abench_tape_builder *b, uint32
 /* Appends one operation; a cut is never closed here, so that a group stays in one. */
 abench_status abench__builder_append(abench_tape_builder *builder, uint32_t lane,
                                      const abench__op *op);
+
+/* abench_tape_builder_finish, for whoever calls a generator. */
+abench_status abench__builder_finish(abench_tape_builder *builder, abench_tape **out);
 
 /* Ends every lane and the phase; the summary is complete then. */
 abench_status abench__builder_end(abench_tape_builder *builder);

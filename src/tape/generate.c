@@ -29,7 +29,7 @@ static abench_status fill_all(const abench__generator *g, void *state, abench_ta
         g->end(g->context, state);
     if (status != ABENCH_OK)
         return status;
-    status = abench_tape_builder_finish(b, out);
+    status = abench__builder_finish(b, out);
     if (status != ABENCH_OK && error != NULL)
         *error = b->error;
     return status;
@@ -155,4 +155,21 @@ abench_status abench_tape_phase_at(const abench_tape *tape, uint32_t index, aben
     return status != ABENCH_OK
                ? status
                : abench__options_write(out, &info, sizeof info, PHASE_FIRST_RELEASE);
+}
+
+abench_status abench_tape_each_phase(const abench_tape *tape,
+                                     int32_t (*phase)(const abench_phase *info, void *user),
+                                     void *user)
+{
+    abench__reader *reader = NULL;
+    abench__chunk chunk = {0};
+    abench_status status = abench__reader_create(tape, &tape->hooks, 0, &reader, NULL);
+
+    while (status == ABENCH_OK && !chunk.ends_tape) {
+        status = abench__reader_next(reader, &chunk, NULL);
+        if (status == ABENCH_OK && chunk.ends_phase && phase(chunk.info, user) != 0)
+            status = ABENCH_ERROR_STOPPED;
+    }
+    abench__reader_destroy(reader);
+    return status;
 }

@@ -225,6 +225,7 @@ abench_status abench__fill_once(const abench__generator *g, void *state, abench_
     const uint64_t before = b->tape->summary.operations;
     abench_error inner = ABENCH_ERROR_INIT;
 
+    b->generated = 1;
     *said = g->fill(g->context, state, b, &inner);
     if (*said != 0 && *said != 1)
         return abench__fail(error, *said < 0 ? *said : ABENCH_ERROR_TAPE, "%s",

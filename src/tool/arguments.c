@@ -176,7 +176,12 @@ static bool take_option(arguments *a, int option, const char *value)
     case OPT_SLICE:
         return read_number("--slice", value, 1, (uint64_t)1 << 40, &a->slice_operations);
     case OPT_DURATION:
-        return read_seconds("--duration", value, &a->duration_s);
+        if (!read_seconds("--duration", value, &a->duration_s))
+            return false;
+        if (a->duration_s >= 0.001)
+            return true;
+        command_fail(EXIT_USAGE, "--duration '%s': at least 1ms is wanted", value);
+        return false;
     case OPT_PACED:
         return a->paced = true;
     case OPT_LATENCY:

@@ -193,10 +193,20 @@ static trial add_up(const model_cell *cell)
     return t;
 }
 
+static void remove_trial(const matrix *m, const char *name)
+{
+    static const char *const suffixes[] = {".jsonl", ".jsonl.part", ".err"};
+
+    for (size_t at = 0; at < sizeof suffixes / sizeof suffixes[0]; at++) {
+        char *path = matrix_path(m, "cells", name, suffixes[at]);
+        unlink(path);
+        free(path);
+    }
+}
+
 /* One child of the baseline, which plays argument. */
 static int run_trial(const length *l, uint64_t value, trial *out)
 {
-    static const char *const suffixes[] = {".jsonl", ".jsonl.part", ".err"};
     matrix *m = l->m;
     arm a = {.target = m->baseline, .name = xasprintf("%s.trial", l->w->id)};
     char *file = xasprintf("cells/%s.jsonl", a.name);
@@ -205,6 +215,7 @@ static int run_trial(const length *l, uint64_t value, trial *out)
     char message[1024];
     int status = EXIT_OK;
 
+    remove_trial(m, a.name); /* of a trial that was killed */
     l->w->argument = with_length(l, value);
     m->sequential = true;
     lockstep_round(m, (size_t)(l->w - m->workloads), 0, &a, 1);
@@ -221,11 +232,7 @@ static int run_trial(const length *l, uint64_t value, trial *out)
     else
         *out = add_up(&cell);
     records_clear(&cell);
-    for (size_t at = 0; at < sizeof suffixes / sizeof suffixes[0]; at++) {
-        char *path = matrix_path(m, "cells", a.name, suffixes[at]);
-        unlink(path);
-        free(path);
-    }
+    remove_trial(m, a.name);
     free(file);
     free(a.name);
     free(a.reason);

@@ -170,7 +170,9 @@ static uint64_t deadline_ns(const matrix *m)
 /* Waits for the child's next line; it is in c->line then. */
 static answer await_line(const matrix *m, child *c)
 {
-    const uint64_t deadline = deadline_ns(m);
+    /* One that sleeps as its tape says may be silent for long; lanes that are stuck it finds
+     * itself. */
+    const uint64_t deadline = c->pauses ? UINT64_MAX : deadline_ns(m);
 
     c->line_length = 0;
     for (;;) {

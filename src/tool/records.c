@@ -11,7 +11,6 @@
 /* More of a kind than any honest run writes; a file that has them is refused before it fills the
  * memory. */
 #define READINGS_MAX   1000000u
-#define SLICES_MAX     1000000u
 #define PHASES_MAX     10000u
 #define METRICS_MAX    1000u
 #define WARNINGS_MAX   1000u
@@ -180,7 +179,7 @@ static void read_slice(reader *r, const json_t *record)
                          (unsigned long long)index, cell->slices_count);
         return;
     }
-    if (!GROW(r, slices, SLICES_MAX))
+    if (!GROW(r, slices, RECORDS_SLICES_MAX))
         return;
     cell->slices[cell->slices_count++] = (model_slice){
         .phase = copy_text(r, record, "phase", NAME_BYTES, JSON_NEEDED),

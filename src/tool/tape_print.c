@@ -130,17 +130,15 @@ static void print_memory(const abench_tape_summary *s, FILE *out)
             percent(s->cross_lane_frees, frees));
 }
 
-static void print_phases(const abench_tape *tape, FILE *out)
+static int32_t print_phase(const abench_phase *phase, void *user)
 {
-    abench_phase phase = ABENCH_PHASE_INIT;
+    FILE *out = user;
 
-    fputs("phases\n", out);
-    for (uint32_t at = 0; abench_tape_phase_at(tape, at, &phase) == ABENCH_OK; at++) {
-        fprintf(out, "  %-14s %12" PRIu64 " operations%s; at its end ", phase.name,
-                phase.operations, phase.flags & ABENCH_PHASE_TIMED ? ", timed" : "");
-        print_bytes(phase.live_bytes_end, out);
-        fprintf(out, " live (%" PRIu64 " blocks)\n", phase.live_blocks_end);
-    }
+    fprintf(out, "  %-14s %12" PRIu64 " operations%s; at its end ", phase->name, phase->operations,
+            phase->flags & ABENCH_PHASE_TIMED ? ", timed" : "");
+    print_bytes(phase->live_bytes_end, out);
+    fprintf(out, " live (%" PRIu64 " blocks)\n", phase->live_blocks_end);
+    return 0;
 }
 
 abench_status tape_print_summary(const abench_tape *tape, const tape_origin *origin, FILE *out)
@@ -164,8 +162,8 @@ abench_status tape_print_summary(const abench_tape *tape, const tape_origin *ori
             s.lanes, s.local_slots, s.shared_slots, abench_touch_name(s.touch));
     print_kinds(&s, out);
     print_memory(&s, out);
-    print_phases(tape, out);
-    return ABENCH_OK;
+    fputs("phases\n", out);
+    return abench_tape_each_phase(tape, print_phase, out);
 }
 
 /* ---- the summary, for programs --------------------------------------------------------------- */
@@ -180,21 +178,16 @@ static void set_digest(json_t *object, const char *name, uint64_t value)
     json_object_set_new(object, name, json_sprintf("%016" PRIx64, value));
 }
 
-static json_t *phases_of(const abench_tape *tape)
+static int32_t append_phase(const abench_phase *phase, void *user)
 {
-    abench_phase phase = ABENCH_PHASE_INIT;
-    json_t *list = json_array();
+    json_t *item = json_object();
 
-    for (uint32_t at = 0; abench_tape_phase_at(tape, at, &phase) == ABENCH_OK; at++) {
-        json_t *item = json_object();
-        json_object_set_new(item, "name", json_string(phase.name));
-        json_object_set_new(item, "timed", json_boolean(phase.flags & ABENCH_PHASE_TIMED));
-        set_count(item, "operations", phase.operations);
-        set_count(item, "live_bytes_end", phase.live_bytes_end);
-        set_count(item, "live_blocks_end", phase.live_blocks_end);
-        json_array_append_new(list, item);
-    }
-    return list;
+    json_object_set_new(item, "name", json_string(phase->name));
+    json_object_set_new(item, "timed", json_boolean(phase->flags & ABENCH_PHASE_TIMED));
+    set_count(item, "operations", phase->operations);
+    set_count(item, "live_bytes_end", phase->live_bytes_end);
+    set_count(item, "live_blocks_end", phase->live_blocks_end);
+    return json_array_append_new(user, item);
 }
 
 static void set_summary(json_t *object, const abench_tape_summary *s)
@@ -228,11 +221,12 @@ abench_status tape_print_json(const abench_tape *tape, const tape_origin *origin
 {
     abench_tape_summary s = ABENCH_TAPE_SUMMARY_INIT;
     const abench_status status = abench_tape_get_summary(tape, &s);
-    json_t *object;
+    json_t *object, *phases;
 
     if (status != ABENCH_OK)
         return status;
     object = json_object();
+    phases = json_array();
     json_object_set_new(object, origin->is_workload ? "workload" : "file", json_text(origin->text));
     if (origin->is_workload) {
         json_object_set_new(object, "seed", json_sprintf("%" PRIu64, origin->seed));
@@ -240,7 +234,8 @@ abench_status tape_print_json(const abench_tape *tape, const tape_origin *origin
     }
     set_digest(object, "work_digest", abench_tape_digest(tape));
     set_summary(object, &s);
-    json_object_set_new(object, "phases", phases_of(tape));
+    abench_tape_each_phase(tape, append_phase, phases);
+    json_object_set_new(object, "phases", phases);
     json_dumpf(object, out, JSON_INDENT(2));
     fputc('\n', out);
     json_decref(object);

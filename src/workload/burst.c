@@ -195,6 +195,12 @@ static int32_t fill(const abench_workload *w, void *memory, abench_tape_builder 
     return 0;
 }
 
+static uint32_t pauses(const abench_workload *w)
+{
+    (void)w;
+    return 1;
+}
+
 const abench__workload_kind abench__burst_idle = {
     .info =
         {sizeof(abench_workload_info), 1, "burst-idle",
@@ -212,4 +218,5 @@ const abench__workload_kind abench__burst_idle = {
     .state_bytes = state_bytes,
     .begin = begin,
     .fill = fill,
+    .pauses = pauses,
 };

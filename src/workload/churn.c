@@ -169,7 +169,7 @@ static int32_t fill(const abench_workload *w, void *memory, abench_tape_builder 
     "all "                                                                                         \
     "freed in random order, all allocated anew"
 #define TOUCHED "a byte of every page of each block"
-#define TIMED   "the rounds (free all, allocate all), waits at barriers taken off; not fill and drain"
+#define TIMED   "the rounds (free all, allocate all), waits at barriers apart; not fill and drain"
 
 const abench__workload_kind abench__churn_local = {
     .info = {sizeof(abench_workload_info), 1, "churn-local",

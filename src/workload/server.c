@@ -84,6 +84,11 @@ static void shape(const abench_workload *w, abench_tape_options *options)
     options->touch = (uint32_t)abench__workload_number(w, "touch");
 }
 
+static uint32_t pauses(const abench_workload *w)
+{
+    return abench__workload_number(w, "paced") != 0;
+}
+
 const abench__workload_kind abench__server = {
     .info =
         {sizeof(abench_workload_info), 1, "server",
@@ -104,4 +109,5 @@ const abench__workload_kind abench__server = {
     .state_bytes = abench__server_state_bytes,
     .begin = abench__server_begin,
     .fill = abench__server_fill,
+    .pauses = pauses,
 };

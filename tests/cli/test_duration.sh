@@ -79,3 +79,14 @@ tool run server:rate=100 --paced --duration 100ms -t glibc --rounds 1 --no-floor
 expect 0
 says_not "about"
 shows "server:paced=1,time=100ms,rate=100 (tape"
+
+# A trial that was killed leaves what the next one clears away.
+mkdir -p killed/cells
+touch killed/cells/w00.trial.jsonl.part
+tool run mixed:lanes=1,slots=64 --duration 20ms -t glibc --no-floor --rounds 1 -o killed
+expect 0
+
+# No duration is no duration.
+tool run mixed --duration 0 -t glibc -o none
+expect 2
+says "--duration '0': at least 1ms is wanted"

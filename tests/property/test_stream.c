@@ -135,6 +135,32 @@ static uint32_t assert_same_words(const abench_tape *stream, const abench_tape *
     return chunks;
 }
 
+typedef struct phases {
+    uint32_t count;
+    abench_phase at[ABENCH_PHASES_MAX];
+} phases;
+
+static int32_t keep_phase(const abench_phase *info, void *user)
+{
+    phases *p = user;
+
+    p->at[p->count++] = *info;
+    return p->count == 3; /* enough */
+}
+
+static void assert_same_phases(const abench_tape *stream, const abench_tape *whole)
+{
+    static phases a, b;
+
+    a.count = b.count = 0;
+    assert_int_equal(abench_tape_each_phase(stream, keep_phase, &a),
+                     abench_tape_each_phase(whole, keep_phase, &b));
+    assert_int_equal(a.count, b.count);
+    assert_true(a.count >= 1);
+    assert_memory_equal(a.at, b.at, a.count * sizeof a.at[0]);
+    assert_memory_equal(&a.at[0], &whole->phases[0].info, sizeof a.at[0]);
+}
+
 static void a_stream_is_the_tape(void **state)
 {
     prng random = {test_seed(__func__)};
@@ -162,6 +188,7 @@ static void a_stream_is_the_tape(void **state)
         assert_int_equal(abench_tape_phase_at(whole, middle, &y), ABENCH_OK);
         assert_memory_equal(&x, &y, sizeof x);
         assert_int_equal(abench_tape_phase_at(stream, b.phases, &x), ABENCH_ERROR_NOT_FOUND);
+        assert_same_phases(stream, whole);
         abench_tape_destroy(stream);
         abench_tape_destroy(whole);
     }
@@ -270,6 +297,17 @@ static int32_t give_up(const void *context, void *state, abench_tape_builder *bu
     return 7;
 }
 
+static int32_t finish_it(const void *context, void *state, abench_tape_builder *builder,
+                         abench_error *error)
+{
+    abench_tape *tape = NULL;
+
+    (void)context, (void)state, (void)error;
+    abench_tape_builder_pause(builder, 0, 1);
+    abench_tape_builder_finish(builder, &tape);
+    return 1;
+}
+
 static void what_a_generator_may_not_do_is_refused(void **state)
 {
     static const struct {
@@ -279,7 +317,8 @@ static void what_a_generator_may_not_do_is_refused(void **state)
     } cases[] = {{append_nothing, ABENCH_ERROR_TAPE, "appends nothing"},
                  {append_too_much, ABENCH_ERROR_LIMIT, "more than 32768"},
                  {free_nothing, ABENCH_ERROR_TAPE, "no block lives there"},
-                 {give_up, ABENCH_ERROR_TAPE, "gave up"}};
+                 {give_up, ABENCH_ERROR_TAPE, "gave up"},
+                 {finish_it, ABENCH_ERROR_STATE, "does not finish it"}};
     abench_tape_options options = ABENCH_TAPE_OPTIONS_INIT;
 
     (void)state;

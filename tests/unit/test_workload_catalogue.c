@@ -269,6 +269,27 @@ static void every_number_of_lanes_plays(void **state)
         }
 }
 
+/* ---- pauses
+ * ----------------------------------------------------------------------------------- */
+
+/* What sleeps must say so before it is played: the tool does not let others wait for it. */
+static void what_pauses_says_so(void **state)
+{
+    abench_workload *paced = parse("server", ",paced=1", 1), *plain = parse("server", "", 1);
+
+    (void)state;
+    for (uint32_t at = 0; at < catalogue_count; at++) {
+        abench_workload *workload = parse(catalogue[at].name, "", 1);
+        assert_int_equal(abench_workload_pauses(workload),
+                         catalogue[at].summary.by_kind[ABENCH_OP_PAUSE] > 0);
+        abench_workload_destroy(workload);
+    }
+    assert_true(abench_workload_pauses(paced));
+    assert_false(abench_workload_pauses(plain));
+    abench_workload_destroy(paced);
+    abench_workload_destroy(plain);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -279,6 +300,7 @@ int main(void)
         cmocka_unit_test(the_quick_scale_is_quick),
         cmocka_unit_test(no_two_are_the_same),
         cmocka_unit_test(every_number_of_lanes_plays),
+        cmocka_unit_test(what_pauses_says_so),
     };
     return cmocka_run_group_tests(tests, read_catalogue, NULL);
 }
