@@ -29,31 +29,11 @@ extern char **environ;
 
 /* ---- where our own parts are ----------------------------------------------------------------- */
 
-/* In the build tree they stand beside the command; installed, in a folder of their own. */
-static char *find_part(const char *name)
-{
-    static const char *const folders[] = {"", "/" ABENCH_PARTS_FROM_BIN};
-    char *self = realpath("/proc/self/exe", NULL);
-    char *found = NULL;
-
-    if (self == NULL)
-        return NULL;
-    *strrchr(self, '/') = '\0';
-    for (size_t at = 0; at < sizeof folders / sizeof folders[0] && found == NULL; at++) {
-        char *path = xasprintf("%s%s/%s", self, folders[at], name);
-        if (access(path, R_OK) == 0)
-            found = realpath(path, NULL);
-        free(path);
-    }
-    free(self);
-    return found;
-}
-
 static int find_parts(matrix *m)
 {
-    char *probe = find_part("liballocbench-probe.so");
+    char *probe = command_find_part("liballocbench-probe.so");
 
-    m->cell = find_part("allocbench-cell");
+    m->cell = command_find_part("allocbench-cell");
     m->probe = probe == NULL ? NULL : library_preload_path(probe);
     free(probe);
     if (m->cell == NULL || m->probe == NULL)

@@ -14,25 +14,13 @@
 
 #include <allocbench/workload.h>
 
+#include "latency.h"
 #include "player.h"
 
 #include "../property/script.h"
 
 #define US ((uint64_t)1000)
 #define MS (1000 * US)
-
-static abench_latency *make_latency(void)
-{
-    abench_latency *latency = NULL;
-
-    assert_int_equal(abench_latency_create(NULL, &latency), ABENCH_OK);
-    return latency;
-}
-
-static uint64_t count_of(abench_latency *latency, uint32_t kind)
-{
-    return abench_histogram_count(abench_latency_histogram(latency, kind));
-}
 
 static uint64_t minimum_of(abench_latency *latency, uint32_t kind)
 {
@@ -42,16 +30,6 @@ static uint64_t minimum_of(abench_latency *latency, uint32_t kind)
 static uint64_t maximum_of(abench_latency *latency, uint32_t kind)
 {
     return abench_histogram_maximum(abench_latency_histogram(latency, kind));
-}
-
-static abench_player_options sampling(abench_latency *latency, uint64_t interval, uint64_t seed)
-{
-    abench_player_options options = ABENCH_PLAYER_OPTIONS_INIT;
-
-    options.latency = latency;
-    options.latency_interval = interval;
-    options.seed = seed;
-    return options;
 }
 
 static abench_receipt play_with(const abench_tape *tape, const abench_allocator *allocator,
@@ -229,22 +207,6 @@ static void an_interval_of_1_times_every_call(void **state)
         abench_latency_destroy(latency);
         abench_tape_destroy(tape);
     }
-}
-
-#define PAIRS 100000u
-
-/* A malloc and its free, again and again: a rhythm of two. */
-static abench_tape *rhythm(uint32_t lanes, uint32_t untimed)
-{
-    abench_tape_builder *b = make_builder(lanes, 1, ABENCH_TOUCH_FIRST);
-
-    if (untimed)
-        abench_tape_builder_phase(b, "untimed", 0);
-    for (uint32_t at = 0; at < PAIRS; at++) {
-        abench_tape_builder_malloc(b, at % lanes, 0, 32);
-        abench_tape_builder_free(b, at % lanes, 0);
-    }
-    return finish(b);
 }
 
 /* A mean of N, and each kind as often as it is on the tape, which even gaps would not see. */
@@ -502,95 +464,6 @@ static void page_faults_show_in_the_touch(void **state)
     abench_tape_destroy(tape);
 }
 
-/* ---- when things go wrong -------------------------------------------------------------------- */
-
-/* Lane 0 stays in this call for longer than the watchdog lets lane 1 wait. */
-static void *blocking_malloc(size_t size)
-{
-    if (size == 77)
-        nanosleep(&(struct timespec){0, 300000000}, NULL);
-    return honest_malloc(size);
-}
-
-/* A call that was never made is not timed. */
-static void a_lane_that_gives_up_records_nothing(void **state)
-{
-    static const uint32_t kinds[] = {ABENCH_OP_REALLOC, ABENCH_OP_FREE};
-
-    (void)state;
-    for (size_t at = 0; at < 2; at++) {
-        abench_tape_builder *b = make_builder(2, 1, ABENCH_TOUCH_ALL);
-        abench_allocator allocator = honest_allocator();
-        abench_latency *latency = make_latency();
-        abench_player_options options = sampling(latency, 1, 0);
-        abench_error error = ABENCH_ERROR_INIT;
-        abench_tape *tape;
-        allocator.malloc = blocking_malloc;
-        options.watchdog_ms = 20;
-        abench_tape_builder_malloc(b, 0, 0, 77);
-        abench_tape_builder_malloc(b, 0, SHARED, 10);
-        if (kinds[at] == ABENCH_OP_REALLOC)
-            abench_tape_builder_realloc(b, 1, SHARED, 20);
-        abench_tape_builder_free(b, 1, SHARED);
-        tape = finish(b);
-        assert_int_equal(abench_play(tape, &allocator, &options, NULL, &error), ABENCH_ERROR_STUCK);
-        assert_int_equal(count_of(latency, ABENCH_LATENCY_REALLOC), 0);
-        assert_int_equal(count_of(latency, ABENCH_LATENCY_FREE), 0);
-        abench_latency_destroy(latency);
-        abench_tape_destroy(tape);
-    }
-}
-
-static uint64_t maps, unmaps, maps_left;
-
-static void *counted_map(uint64_t bytes, void *user)
-{
-    void *memory;
-
-    (void)user;
-    if (maps_left == 0)
-        return NULL;
-    maps_left--;
-    memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    maps += memory != MAP_FAILED;
-    return memory == MAP_FAILED ? NULL : memory;
-}
-
-static void counted_unmap(void *memory, uint64_t bytes, void *user)
-{
-    (void)user;
-    unmaps++;
-    munmap(memory, bytes);
-}
-
-static void without_memory_there_is_no_play(void **state)
-{
-    abench_tape *tape = rhythm(1, 0);
-    abench_latency *latency = make_latency();
-    abench_memory_hooks hooks = ABENCH_MEMORY_HOOKS_INIT;
-    abench_player_options options = sampling(latency, 2, 0);
-    abench_error error = ABENCH_ERROR_INIT;
-    uint64_t enough = 0;
-
-    (void)state;
-    hooks.map = counted_map;
-    hooks.unmap = counted_unmap;
-    options.hooks = &hooks;
-    for (; maps_left = enough, abench_play(tape, NULL, &options, NULL, &error) != ABENCH_OK;
-         enough++) {
-        assert_int_equal(error.status, ABENCH_ERROR_MEMORY);
-        assert_int_equal(count_of(latency, ABENCH_LATENCY_CONTROL), 0);
-        assert_true(enough < 10);
-    }
-    assert_int_equal(maps, unmaps);
-    maps_left = enough; /* one less is enough where nothing is timed */
-    options.latency = NULL;
-    assert_int_equal(abench_play(tape, NULL, &options, NULL, NULL), ABENCH_OK);
-    assert_int_equal(maps_left, 1);
-    abench_latency_destroy(latency);
-    abench_tape_destroy(tape);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -607,8 +480,6 @@ int main(void)
         cmocka_unit_test(a_call_is_timed_in_its_kind),
         cmocka_unit_test(the_wait_for_another_lane_is_not_the_allocators),
         cmocka_unit_test(page_faults_show_in_the_touch),
-        cmocka_unit_test(a_lane_that_gives_up_records_nothing),
-        cmocka_unit_test(without_memory_there_is_no_play),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,62 +19,7 @@
 
 #include "player.h"
 #include "result.h"
-
-/* ---- runs ------------------------------------------------------------------------------------ */
-
-static abench_run *make_run(uint64_t slice_operations)
-{
-    abench_run_options o = ABENCH_RUN_OPTIONS_INIT;
-    abench_run *run = NULL;
-
-    o.seed = 11;
-    o.slice_operations = slice_operations;
-    o.sample_us = 1000;
-    o.nonce = "n\"1";
-    assert_int_equal(abench_run_create(&o, &run), ABENCH_OK);
-    return run;
-}
-
-static abench_run *play(const char *spec, const abench_allocator *allocator)
-{
-    abench_run *run = make_run(8000);
-
-    if (abench_run_play(run, spec, allocator) != ABENCH_OK)
-        fail_msg("%s", abench_run_error(run)->message);
-    return run;
-}
-
-/* What abench_run_write writes. */
-static void write_result(abench_run *run, result *r)
-{
-    const int fd = memfd_create("result", MFD_CLOEXEC);
-
-    assert_true(fd >= 0);
-    assert_int_equal(abench_run_write(run, fd, ABENCH_FORMAT_JSONL), ABENCH_OK);
-    read_result(fd, r);
-    close(fd);
-}
-
-static double metric(const abench_run *run, const char *name)
-{
-    double value = 0;
-
-    if (abench_run_metric(run, name, &value) != ABENCH_OK)
-        fail_msg("no metric '%s'", name);
-    return value;
-}
-
-static void assert_metric(const abench_run *run, const char *name, double wanted)
-{
-    const double value = metric(run, name), off = value - wanted;
-    const double bound = (wanted < 0 ? -wanted : wanted) * 1e-12;
-
-    if (off > bound || -off > bound)
-        fail_msg("%s is %.17g, its formula gives %.17g", name, value, wanted);
-}
-
-#define LOCAL "mixed:slots=256,steps=50000"
-#define TWO   "mixed:lanes=2,slots=256,steps=20000"
+#include "run_file.h"
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
@@ -229,54 +174,7 @@ static void a_result_file_and_a_written_result_are_the_same(void **state)
     abench_run_destroy(run);
 }
 
-/* Lane 0 has nothing to do but to wait at barriers for lane 1. */
-static void lanes_that_wait_for_each_other_are_warned_of(void **state)
-{
-    abench_tape_options options = ABENCH_TAPE_OPTIONS_INIT;
-    abench_tape_builder *b = NULL;
-    abench_tape *tape = NULL;
-    abench_run *run = make_run(0);
-    result r;
-
-    (void)state;
-    options.lanes = 2;
-    options.local_slots = 1;
-    options.touch = ABENCH_TOUCH_ALL;
-    assert_int_equal(abench_tape_builder_create(&options, &b), ABENCH_OK);
-    for (uint32_t round = 0; round < 50; round++) {
-        for (uint32_t at = 0; at < 20; at++) {
-            abench_tape_builder_malloc(b, 1, 0, 50000);
-            abench_tape_builder_free(b, 1, 0);
-        }
-        abench_tape_builder_barrier(b);
-    }
-    assert_int_equal(abench_tape_builder_finish(b, &tape), ABENCH_OK);
-    abench_tape_builder_destroy(b);
-    assert_int_equal(abench_run_play_tape(run, tape, NULL), ABENCH_OK);
-    write_result(run, &r);
-    assert_non_null(record_of(&r, "warning", "message",
-                              "the lanes waited for each other in more than a quarter of their "
-                              "time, which is not in the time: rank this workload by memory"));
-    free_result(&r);
-    abench_run_destroy(run);
-    abench_tape_destroy(tape);
-}
-
 /* ---- metrics --------------------------------------------------------------------------------- */
-
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return x < y ? -1 : x > y;
-}
-
-static double median(double *values, size_t count)
-{
-    assert_true(count > 0);
-    qsort(values, count, sizeof *values, compare);
-    return count % 2 == 1 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
-}
 
 static double sum_of_steady(const result *r, const char *key)
 {
@@ -363,63 +261,6 @@ static void every_metric_is_what_its_formula_says(void **state)
         free_result(&r);
         abench_run_destroy(run);
     }
-}
-
-/* Two timed phases: many small blocks, then some large ones that are written all over. */
-static abench_tape *unlike_phases(void)
-{
-    abench_tape_options options = ABENCH_TAPE_OPTIONS_INIT;
-    abench_tape_builder *b = NULL;
-    abench_tape *tape = NULL;
-
-    options.local_slots = 1;
-    options.touch = ABENCH_TOUCH_ALL;
-    assert_int_equal(abench_tape_builder_create(&options, &b), ABENCH_OK);
-    abench_tape_builder_phase(b, "cheap", ABENCH_PHASE_TIMED);
-    for (uint32_t at = 0; at < 6 * ABENCH_TAPE_CUT; at++) {
-        abench_tape_builder_malloc(b, 0, 0, 16);
-        abench_tape_builder_free(b, 0, 0);
-    }
-    abench_tape_builder_phase(b, "dear", ABENCH_PHASE_TIMED);
-    for (uint32_t at = 0; at < 2 * ABENCH_TAPE_CUT; at++) {
-        abench_tape_builder_malloc(b, 0, 0, 50000);
-        abench_tape_builder_free(b, 0, 0);
-    }
-    assert_int_equal(abench_tape_builder_finish(b, &tape), ABENCH_OK);
-    abench_tape_builder_destroy(b);
-    return tape;
-}
-
-/* Each phase weighs as much as its operations: the median over all slices would be that of one. */
-static void phases_of_unlike_cost_are_weighed(void **state)
-{
-    static const char *const names[] = {"cheap", "dear"};
-    abench_tape *tape = unlike_phases();
-    abench_run *run = make_run(ABENCH_TAPE_CUT);
-    double sum = 0, operations = 0;
-    result r;
-
-    (void)state;
-    assert_int_equal(abench_run_play_tape(run, tape, NULL), ABENCH_OK);
-    write_result(run, &r);
-    for (int phase = 0; phase < 2; phase++) {
-        double each[64], in_phase = 0;
-        uint32_t count = 0, seen = 0;
-        const char *record;
-        for (uint32_t at = 0; (record = record_at(&r, "slice", at)) != NULL; at++) {
-            if (!is_text(record, "phase", names[phase]))
-                continue;
-            in_phase += number(record, "operations");
-            if (seen++ > 0)
-                each[count++] = number(record, "cpu_ns") / number(record, "operations");
-        }
-        sum += in_phase * median(each, count);
-        operations += in_phase;
-    }
-    assert_metric(run, "time_ns_per_operation", sum / operations);
-    free_result(&r);
-    abench_run_destroy(run);
-    abench_tape_destroy(tape);
 }
 
 static void a_phase_of_one_slice_is_timed_by_it(void **state)
@@ -641,9 +482,7 @@ int main(void)
         cmocka_unit_test(the_receipt_is_in_the_end_record),
         cmocka_unit_test(phases_slices_and_readings_are_in_the_file),
         cmocka_unit_test(a_result_file_and_a_written_result_are_the_same),
-        cmocka_unit_test(lanes_that_wait_for_each_other_are_warned_of),
         cmocka_unit_test(every_metric_is_what_its_formula_says),
-        cmocka_unit_test(phases_of_unlike_cost_are_weighed),
         cmocka_unit_test(a_phase_of_one_slice_is_timed_by_it),
         cmocka_unit_test(metrics_can_be_listed_and_stand_in_the_file),
         cmocka_unit_test(a_second_play_does_not_relabel_the_first),
