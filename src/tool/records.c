@@ -179,7 +179,7 @@ static void read_slice(reader *r, const json_t *record)
                          (unsigned long long)index, cell->slices_count);
         return;
     }
-    if (!GROW(r, slices, RECORDS_SLICES_MAX))
+    if (!GROW(r, slices, ABENCH_SLICES_MAX))
         return;
     cell->slices[cell->slices_count++] = (model_slice){
         .phase = copy_text(r, record, "phase", NAME_BYTES, JSON_NEEDED),

@@ -12,7 +12,6 @@
 
 /* No file of a result directory is larger, and no line of a cell's file longer. */
 #define RECORDS_FILE_BYTES ((size_t)256 << 20)
-#define RECORDS_SLICES_MAX ABENCH_SLICES_MAX
 #define RECORDS_LINE_BYTES ((size_t)1 << 20)
 
 /* Reads DIRECTORY/FILE into the parts of *cell that come from there; these must be empty. On
