@@ -357,11 +357,12 @@ typedef struct abench_receipt {
     uint64_t checked;          /* blocks whose contents were verified by checked play */
     uint64_t faults;           /* that checked play found */
     uint64_t cross_lane_frees; /* planned: frees by another lane than the one that allocated */
+    uint64_t live_bytes_peak;  /* planned: most that was requested and not freed, in merged order */
 } abench_receipt;
 
 #define ABENCH_RECEIPT_INIT                                                                        \
     {                                                                                              \
-        sizeof(abench_receipt), 0, {0}, {0}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0              \
+        sizeof(abench_receipt), 0, {0}, {0}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0           \
     }
 
 /* Sets struct_size, the rest to 0. Any thread. */
@@ -378,6 +379,7 @@ typedef struct abench_slice {
     uint64_t cpu_ns;     /* thread CPU time, sum over lanes; waits and pauses included */
     uint64_t busy_ns;    /* sum over lanes of wall time without waits and pauses */
     uint64_t wait_ns;    /* sum over lanes */
+    uint64_t live_bytes; /* requested and not freed, as planned, behind its last operation */
 } abench_slice;
 
 /* A stop of all lanes at a phase's edge. */

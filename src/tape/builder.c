@@ -34,7 +34,8 @@ static uint64_t merged_bytes(void)
 {
     return sizeof(abench__merged) + 2 * (uint64_t)MERGED_OPERATIONS * sizeof(uint64_t) +
            (uint64_t)MERGED_OPERATIONS * sizeof(uint16_t) +
-           (uint64_t)(2 * MERGED_CUTS + ABENCH_PHASES_MAX + 2) * sizeof(uint32_t) + 6 * 64;
+           (uint64_t)MERGED_CUTS * sizeof(uint64_t) +
+           (uint64_t)(2 * MERGED_CUTS + ABENCH_PHASES_MAX + 2) * sizeof(uint32_t) + 7 * 64;
 }
 
 static abench__merged *merged_create(const abench_memory_hooks *hooks)
@@ -50,6 +51,7 @@ static abench__merged *merged_create(const abench_memory_hooks *hooks)
     m->tags = abench__arena_take(&arena, (uint64_t)MERGED_OPERATIONS * sizeof *m->tags);
     m->cut_words = abench__arena_take(&arena, MERGED_CUTS * sizeof *m->cut_words);
     m->cut_operations = abench__arena_take(&arena, MERGED_CUTS * sizeof *m->cut_operations);
+    m->cut_live = abench__arena_take(&arena, MERGED_CUTS * sizeof *m->cut_live);
     m->segments = abench__arena_take(&arena, (ABENCH_PHASES_MAX + 2) * sizeof *m->segments);
     return m;
 }
@@ -171,8 +173,9 @@ static abench_status no_memory(abench_tape_builder *b)
 }
 
 /* A cut of the merged buffer. */
-static void close_merged_cut(abench__merged *m)
+static void close_merged_cut(abench__merged *m, uint64_t live_bytes)
 {
+    m->cut_live[m->cuts] = live_bytes;
     m->cut_words[m->cuts] = m->words_count;
     m->cut_operations[m->cuts] = m->operations;
     m->cuts++;
@@ -181,7 +184,11 @@ static void close_merged_cut(abench__merged *m)
 static abench_status close_tape_cut(abench_tape_builder *b)
 {
     abench_tape *tape = b->tape;
+    uint64_t *live = abench__vector_push(&tape->cut_live, &b->hooks, sizeof *live);
 
+    if (live == NULL)
+        return no_memory(b);
+    *live = b->live_bytes;
     for (uint32_t lane = 0; lane < tape->summary.lanes; lane++) {
         uint32_t *end = abench__vector_push(&tape->cuts, &b->hooks, sizeof *end);
         if (end == NULL)
@@ -199,7 +206,7 @@ static abench_status close_cut(abench_tape_builder *b)
     if (b->cut_operations == 0)
         return ABENCH_OK;
     if (b->merged != NULL)
-        close_merged_cut(b->merged);
+        close_merged_cut(b->merged, b->live_bytes);
     else
         status = close_tape_cut(b);
     tape->cut_count++;
@@ -434,7 +441,8 @@ abench_status abench__builder_finish(abench_tape_builder *b, abench_tape **out)
     status = abench__builder_end(b);
     if (status != ABENCH_OK)
         return status;
-    tape->summary.memory_bytes = tape->bytes + tape->cuts.capacity * sizeof(uint32_t);
+    tape->summary.memory_bytes = tape->bytes + tape->cuts.capacity * sizeof(uint32_t) +
+                                 tape->cut_live.capacity * sizeof(uint64_t);
     tape->digest = abench__digest_begin(tape->summary.lanes);
     for (uint32_t lane = 0; lane < tape->summary.lanes; lane++) {
         abench__lane_words *words = &tape->lanes[lane];

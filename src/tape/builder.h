@@ -31,6 +31,7 @@ typedef struct abench__merged {
     uint16_t *tags;           /* an operation: its lane, and MERGED_TWO when it has two words */
     uint32_t *cut_words;      /* a cut: where it ends in words */
     uint32_t *cut_operations; /* and in tags */
+    uint64_t *cut_live;       /* bytes alive behind it */
     uint32_t *segments;       /* a phase that has ended: how many cuts were closed then */
     uint32_t words_count;
     uint32_t operations;

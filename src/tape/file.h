@@ -91,6 +91,7 @@ enum {
     TRAILER_DIGEST,
     TRAILER_HEADER,
     TRAILER_FILE_BYTES,
+    TRAILER_RESERVED,
 };
 
 /* A word as it lies in a file, and back. */

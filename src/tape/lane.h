@@ -55,6 +55,7 @@ typedef struct abench__play {
     struct abench__check *check;          /* of a checked play; else NULL */
     struct abench__play_latency *latency; /* of one that times operations; else NULL */
     uint64_t skew_cuts;                   /* 0: none */
+    uint64_t live_bytes;                  /* planned, behind the last stretch */
     uint64_t watchdog_ns;
     uint32_t lanes_count;
     _Atomic uint32_t abort; /* 0, or 1: give up; the error says why */

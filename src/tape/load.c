@@ -141,6 +141,19 @@ static int take_counts(pass *p, const uint64_t *words, const uint64_t *end)
     return at == end && at > words + count_words;
 }
 
+/* 1: the name ends within its words and is padded with 0. */
+static int is_padded(const char name[FILE_NAME_WORDS * FILE_WORD_BYTES])
+{
+    const size_t bytes = FILE_NAME_WORDS * FILE_WORD_BYTES;
+    size_t at = strnlen(name, bytes);
+
+    if (at == bytes)
+        return 0;
+    while (at < bytes && name[at] == '\0')
+        at++;
+    return at == bytes;
+}
+
 /* What the block says of a phase; *words is moved behind it. 0: nothing that can be. */
 static int take_phase(const uint64_t **words, const uint64_t *end, block *out)
 {
@@ -157,7 +170,7 @@ static int take_phase(const uint64_t **words, const uint64_t *end, block *out)
         const uint64_t bytes = abench__little(*(*words)++); /* which keep their order */
         memcpy(out->name + word * sizeof bytes, &bytes, sizeof bytes);
     }
-    return out->name[sizeof out->name - 1] == '\0';
+    return is_padded(out->name);
 }
 
 static abench_status take_apart(pass *p, const uint64_t *words, block *out, abench_error *error)

@@ -139,6 +139,9 @@ static abench_status read_trailer(abench__opened *s, abench_error *error)
         return abench__damaged(error, at, "the trailer is damaged: its checksum is another");
     if (t[TRAILER_HEADER] != s->header[FILE_HEADER_WORDS - 1])
         return abench__damaged(error, at, "the trailer belongs to another header");
+    if (t[TRAILER_RESERVED] != 0)
+        return abench__damaged(error, at + TRAILER_RESERVED * FILE_WORD_BYTES,
+                               "the trailer says what this allocbench does not know");
     return ABENCH_OK;
 }
 

@@ -19,7 +19,7 @@
 #include "tape/word.h"
 
 #define PLAYER_OPTIONS_FIRST_RELEASE 96u
-#define RECEIPT_FIRST_RELEASE        312u
+#define RECEIPT_FIRST_RELEASE        320u
 #define ALLOCATOR_FIRST_RELEASE      64u
 #define WATCHDOG_PRESET_MS           60000u
 #define NS_PER_MS                    ((uint64_t)1000000)
@@ -322,8 +322,10 @@ static abench_status play_slice(abench__play *play, abench_slice *slice, abench_
     for (;;) {
         const uint64_t cuts = chunk->cuts - play->last_cut;
         const uint64_t now = cuts < left ? cuts : left;
-        if (now > 0)
+        if (now > 0) {
             play_stretch(play, now, slice);
+            play->live_bytes = chunk->cut_live[play->last_cut - 1];
+        }
         left -= now;
         if (atomic_load(&play->abort))
             return play->error.status;
@@ -338,6 +340,7 @@ static abench_status play_slice(abench__play *play, abench_slice *slice, abench_
             break;
     }
     slice->operations = executed_by_all(play) - before;
+    slice->live_bytes = play->live_bytes;
     return ABENCH_OK;
 }
 
@@ -374,6 +377,7 @@ static void fill_receipt(abench__play *play, abench_receipt *r)
     fold_executed(play);
     r->checksum_planned = abench__reader_checksum(play->reader);
     r->live_bytes_end = s->live_bytes_end;
+    r->live_bytes_peak = s->live_bytes_peak;
     r->cross_lane_frees = s->cross_lane_frees;
     r->work_digest = abench__digest_begin(s->lanes);
     for (uint32_t kind = 0; kind < ABENCH_OP_KINDS; kind++)

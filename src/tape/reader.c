@@ -195,6 +195,7 @@ static void next_in_memory(abench__reader *r, abench__chunk *out)
     out->cuts = phase->cuts;
     out->first_cut = phase->first_cut;
     out->cut_ends = ends + phase->first_cut * lanes;
+    out->cut_live = (const uint64_t *)tape->cut_live.data + phase->first_cut;
     for (uint32_t lane = 0; lane < lanes; lane++)
         r->starts[lane] = r->words[lane] + abench__cut_end(tape, phase->first_cut - 1, lane);
     r->ended = out->ends_tape;
@@ -327,6 +328,7 @@ static abench_status next_of_stream(abench__reader *r, abench__chunk *out, abenc
     out->cuts = last - r->next_cut;
     out->first_cut = r->first_cut;
     out->cut_ends = r->cut_ends;
+    out->cut_live = m->cut_live + r->next_cut;
     r->cuts = last - r->next_cut;
     deal(r, r->next_cut, last);
     r->first_cut += out->cuts;

@@ -39,6 +39,7 @@ typedef struct abench__chunk {
     uint64_t first_cut;            /* how many cuts were before it */
     const uint32_t *cut_ends;      /* cut c of the chunk ends in lane l before words[l][cut_ends[c *
                                   lanes + l]] */
+    const uint64_t *cut_live;      /* bytes alive behind cut c of the chunk */
     const uint64_t *const *words;  /* a lane: what its cut_ends count from */
     const uint64_t *const *starts; /* a lane: where its words of the chunk begin */
 } abench__chunk;

@@ -60,6 +60,7 @@ void abench_tape_destroy(abench_tape *tape)
     for (uint32_t lane = 0; lane < tape->summary.lanes; lane++)
         abench__vector_release(&tape->lanes[lane].words, &hooks, sizeof(uint64_t));
     abench__vector_release(&tape->cuts, &hooks, sizeof(uint32_t));
+    abench__vector_release(&tape->cut_live, &hooks, sizeof(uint64_t));
     abench__unmap(&hooks, tape, tape->bytes);
 }
 

@@ -36,8 +36,9 @@ struct abench_tape {
     abench__generator generator; /* streamed */
     abench_tape_summary summary; /* streamed: lanes, slots and touch alone */
     uint64_t digest;
-    uint64_t checksum;   /* what a faultless play reads back */
-    abench__vector cuts; /* of uint32_t: cut c ends in lane l before word cuts[c * lanes + l] */
+    uint64_t checksum;       /* what a faultless play reads back */
+    abench__vector cuts;     /* of uint32_t: cut c ends in lane l before word cuts[c * lanes + l] */
+    abench__vector cut_live; /* of uint64_t: bytes alive behind cut c */
     uint64_t cut_count;
     abench__tape_phase phases[ABENCH_PHASES_MAX];
     abench__lane_words lanes[];

@@ -199,6 +199,7 @@ static void a_stream_is_the_tape(void **state)
 
 typedef struct seen {
     uint64_t operations;
+    uint64_t live; /* a hash of what was alive behind each slice */
     uint32_t slices, marks, lasts, wrong_phase;
     uint32_t phase;
 } seen;
@@ -208,6 +209,7 @@ static int32_t see_slice(const abench_slice *slice, void *user)
     seen *s = user;
 
     s->operations += slice->operations;
+    s->live = s->live * 31 + slice->live_bytes;
     s->slices++;
     s->lasts += slice->last;
     s->wrong_phase += slice->phase < s->phase || slice->operations == 0;

@@ -354,6 +354,38 @@ static void slices_cover_every_operation_once(void **state)
     abench_tape_destroy(tape);
 }
 
+/* Cuts are of 1024 operations, of which the first is the phase's begin. */
+static void slices_tell_what_is_alive_behind_them(void **state)
+{
+    abench_tape_builder *b = make_builder(1, 6000, ABENCH_TOUCH_FIRST);
+    abench_tape *tape;
+    diary d = {0};
+    uint64_t operations = 0;
+    uint32_t slices = 0;
+
+    (void)state;
+    abench_tape_builder_phase(b, "fill", ABENCH_PHASE_TIMED);
+    for (uint32_t slot = 0; slot < 6000; slot++)
+        abench_tape_builder_malloc(b, 0, slot, 8);
+    abench_tape_builder_phase(b, "drain", 0);
+    for (uint32_t slot = 0; slot < 6000; slot++)
+        abench_tape_builder_free(b, 0, slot);
+    tape = finish(b);
+    assert_int_equal(play_with_diary(tape, 2000, &d, NULL, NULL), ABENCH_OK);
+    for (uint32_t at = 0; at < d.count; at++) {
+        const abench_slice *slice = &d.events[at].slice;
+        if (slice->struct_size == 0)
+            continue;
+        operations += slice->operations;
+        assert_int_equal(slice->live_bytes, slice->phase == 0 ? 8 * (operations - 1)
+                                            : slice->last     ? 0
+                                                              : 8 * (12002 - operations));
+        slices++;
+    }
+    assert_int_equal(slices, 6); /* of 2048, 2048, 1905, and the same again */
+    abench_tape_destroy(tape);
+}
+
 static void a_callback_stops_the_play(void **state)
 {
     abench_tape *tape = three_phases();
@@ -444,6 +476,7 @@ int main(void)
         cmocka_unit_test(a_mark_knows_what_lives_and_how_much_of_it_is_usable),
         cmocka_unit_test(usable_bytes_of_an_allocator_without_such_a_call_are_unsupported),
         cmocka_unit_test(slices_cover_every_operation_once),
+        cmocka_unit_test(slices_tell_what_is_alive_behind_them),
         cmocka_unit_test(a_callback_stops_the_play),
         cmocka_unit_test(blocks_that_are_alive_at_the_end_are_freed_behind_the_last_mark),
         cmocka_unit_test(arguments_that_make_no_sense_are_refused),
