@@ -11,6 +11,8 @@
 #include <allocbench/base.h>
 #include <allocbench/distribution.h>
 #include <allocbench/histogram.h>
+#include <allocbench/machine.h>
+#include <allocbench/memory.h>
 #include <allocbench/random.h>
 #include <allocbench/run.h>
 #include <allocbench/sampler.h>

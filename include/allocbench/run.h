@@ -61,6 +61,7 @@
 #include <allocbench/allocator.h>
 #include <allocbench/base.h>
 #include <allocbench/histogram.h>
+#include <allocbench/machine.h>
 #include <allocbench/sampler.h>
 #include <allocbench/tape.h>
 
@@ -205,36 +206,6 @@ ABENCH_API abench_status abench_metric_at(uint32_t index, abench_metric_info *ou
  * when there is none of that name or this run could not measure it (never a 0 in its place). One
  * thread per object. */
 ABENCH_API abench_status abench_run_metric(const abench_run *run, const char *name, double *value);
-
-/* ---- the machine ----------------------------------------------------------------------------- */
-
-/* Facts about the machine that belong to a result; "" or 0 when they cannot be read. */
-typedef struct abench_host {
-    uint32_t struct_size;
-    uint32_t cpus_online;
-    uint32_t cpus_allowed; /* by affinity */
-    uint32_t page_bytes;
-    uint64_t memory_bytes;
-    uint64_t memory_limit_bytes; /* of the cgroup; 0: none */
-    char kernel[72];             /* release */
-    char machine[24];            /* x86_64 */
-    char cpu[72];                /* model name */
-    char libc[24];               /* glibc 2.36 */
-    char thp[16];                /* the word in brackets of transparent_hugepage/enabled */
-    char governor[24];
-    char hostname[72];
-} abench_host;
-
-#define ABENCH_HOST_INIT                                                                           \
-    {                                                                                              \
-        sizeof(abench_host), 0, 0, 0, 0, 0, "", "", "", "", "", "", ""                             \
-    }
-
-/* Sets struct_size, the rest to 0. Any thread. */
-ABENCH_API void abench_host_init(abench_host *host);
-
-/* Reads them. Allocates nothing. Any thread. */
-ABENCH_API abench_status abench_host_read(abench_host *out);
 
 #ifdef __cplusplus
 }

@@ -1,49 +1,39 @@
 /*
- * sampler.c - the thread behind a timeline.
- *
- * One lock, held by whoever is awake: the thread gives it up only to sleep, so that whoever holds
- * it knows that no reading is under way. It is created, warmed up and asleep before create returns.
+ * sampler.c - the timeline's owner: options, memory, state; a thread or a helper does the reading.
  */
 #include <allocbench/sampler.h>
 
-#include <errno.h>
-#include <pthread.h>
-#include <signal.h>
+#include <stddef.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <time.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/arena.h"
 #include "base/options.h"
-#include "sampler/memory.h"
-#include "sampler/timeline.h"
+#include "sampler/helper.h"
+#include "sampler/pace.h"
+#include "sampler/thread.h"
 
 #define OPTIONS_FIRST_RELEASE                                                                      \
     ((uint32_t)(offsetof(abench_sampler_options, hooks) + sizeof(const abench_memory_hooks *)))
 
+#define TIERS_DEFAULT     (ABENCH_TIER_STATM | ABENCH_TIER_FAULTS)
 #define PERIOD_US_DEFAULT 10000u
 #define PERIOD_US_MINIMUM 1000u
 #define CAPACITY_DEFAULT  8192u
 #define CAPACITY_MAXIMUM  (1u << 20)
-/* Below 2 MB, so that no huge page can serve it. */
-#define STACK_BYTES ((size_t)256 * 1024)
-
-enum state { STATE_STARTING, STATE_IDLE, STATE_RUNNING, STATE_ENDING };
+#define PATIENCE_MS       30000u /* a dear reading of a terabyte takes 15 s */
 
 struct abench_sampler {
     abench_memory_hooks hooks;
     uint64_t bytes; /* of this block, readings included */
-    uint32_t tiers;
-    pid_t owner; /* after a fork the child has this object and no thread */
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t asked;    /* for the thread: wanted has changed */
-    pthread_cond_t answered; /* by the thread: state has changed */
-    enum state wanted;
-    enum state state;
-    abench__timeline timeline;
-    abench_memory_reader reader;
+    pid_t owner;    /* after a fork the child has this object and no reader of its own */
+    int32_t is_process;
+    uint32_t runs;
+    uint32_t reserved;
+    abench__thread thread;
+    abench__helper helper;
+    abench__pace pace;
     abench_memory readings[];
 };
 
@@ -53,80 +43,7 @@ void abench_sampler_options_init(abench_sampler_options *options)
     options->struct_size = sizeof *options;
 }
 
-/* ---- the thread ------------------------------------------------------------------------------ */
-
-static void answer(abench_sampler *sampler, enum state state)
-{
-    sampler->state = state;
-    pthread_cond_signal(&sampler->answered);
-}
-
-static void take_reading(abench_sampler *sampler)
-{
-    abench_memory memory;
-
-    abench__reader_take(&sampler->reader, sampler->tiers, &memory);
-    abench__timeline_keep(&sampler->timeline, &memory,
-                          abench__timeline_time(&sampler->timeline, memory.time_ns));
-}
-
-static void sleep_until(abench_sampler *sampler, uint64_t system_ns)
-{
-    struct timespec deadline;
-
-    deadline.tv_sec = (time_t)(system_ns / 1000000000u);
-    deadline.tv_nsec = (long)(system_ns % 1000000000u);
-    pthread_cond_timedwait(&sampler->asked, &sampler->lock, &deadline);
-}
-
-static void sample(abench_sampler *sampler)
-{
-    abench__timeline *timeline = &sampler->timeline;
-
-    while (sampler->wanted == STATE_RUNNING) {
-        const uint64_t system_ns = abench_clock_ns();
-        const uint64_t now_ns = abench__timeline_time(timeline, system_ns);
-        if (now_ns >= timeline->due_ns)
-            take_reading(sampler);
-        else
-            sleep_until(sampler, system_ns + (timeline->due_ns - now_ns));
-    }
-}
-
-static void *run_thread(void *argument)
-{
-    abench_sampler *sampler = argument;
-    abench_memory memory;
-
-    prctl(PR_SET_NAME, "abench-sampler");
-    pthread_mutex_lock(&sampler->lock);
-    /* Thrown away: it makes the stack resident that later readings need. */
-    abench__reader_take(&sampler->reader, sampler->tiers, &memory);
-    answer(sampler, STATE_IDLE);
-    while (sampler->wanted != STATE_ENDING) {
-        if (sampler->wanted == STATE_IDLE) {
-            pthread_cond_wait(&sampler->asked, &sampler->lock);
-            continue;
-        }
-        abench__timeline_run(&sampler->timeline, abench_clock_ns());
-        answer(sampler, STATE_RUNNING);
-        sample(sampler);
-        answer(sampler, STATE_IDLE);
-    }
-    pthread_mutex_unlock(&sampler->lock);
-    return NULL;
-}
-
-/* ---- its owner ------------------------------------------------------------------------------- */
-
-/* The lock is held. */
-static void ask(abench_sampler *sampler, enum state wanted)
-{
-    sampler->wanted = wanted;
-    pthread_cond_signal(&sampler->asked);
-    while (sampler->state != wanted)
-        pthread_cond_wait(&sampler->answered, &sampler->lock);
-}
+/* ---- options --------------------------------------------------------------------------------- */
 
 static abench_status read_options(const abench_sampler_options *options,
                                   abench_sampler_options *mine, abench_memory_hooks *hooks)
@@ -137,8 +54,12 @@ static abench_status read_options(const abench_sampler_options *options,
     status = abench__options_read(mine, sizeof *mine, options, OPTIONS_FIRST_RELEASE);
     if (status != ABENCH_OK)
         return status;
+    if ((mine->tiers & ~ABENCH__TIERS) != 0 || (mine->flags & ~ABENCH_SAMPLER_PROCESS) != 0 ||
+        ((mine->tiers & ABENCH_TIER_ROLLUP) != 0 && mine->rollup_period_us == 0))
+        return ABENCH_ERROR_ARGUMENT;
+    mine->tiers &= ~ABENCH_TIER_ROLLUP; /* from here on the period says it */
     if (mine->tiers == 0)
-        mine->tiers = ABENCH_TIER_STATM | ABENCH_TIER_FAULTS;
+        mine->tiers = TIERS_DEFAULT;
     if (mine->period_us == 0)
         mine->period_us = PERIOD_US_DEFAULT;
     if (mine->capacity == 0)
@@ -146,56 +67,108 @@ static abench_status read_options(const abench_sampler_options *options,
     if (mine->capacity > CAPACITY_MAXIMUM || mine->period_us < PERIOD_US_MINIMUM)
         return ABENCH_ERROR_ARGUMENT;
     mine->capacity += mine->capacity & 1;
-    if ((mine->tiers & ~(ABENCH__TIERS & ~ABENCH_TIER_ROLLUP)) != 0)
-        return ABENCH_ERROR_ARGUMENT;
     return abench__hooks_copy(mine->hooks, hooks);
 }
 
-/* The thread takes no signal: the program's handlers must run where they did before. */
-static int create_thread(abench_sampler *sampler)
+/* The block is zero but for this. */
+static void fill(abench_sampler *sampler, const abench_sampler_options *options, uint64_t bytes)
 {
-    pthread_attr_t attributes;
-    sigset_t all, before;
-    int failed;
-
-    sigfillset(&all);
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    failed = pthread_create(&sampler->thread, &attributes, run_thread, sampler);
-    if (failed ==
-        EINVAL) /* the program's thread-local variables do not fit into so small a stack */
-        failed = pthread_create(&sampler->thread, NULL, run_thread, sampler);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    return failed;
+    sampler->bytes = bytes;
+    sampler->owner = getpid();
+    sampler->pace.tiers = options->tiers;
+    sampler->pace.rollup_period_ns = (uint64_t)options->rollup_period_us * 1000;
+    abench__timeline_init(&sampler->pace.timeline, sampler->readings, options->capacity,
+                          (uint64_t)options->period_us * 1000);
 }
 
-static void init_locks(abench_sampler *sampler)
-{
-    pthread_condattr_t attributes;
+/* ---- with a thread --------------------------------------------------------------------------- */
 
-    pthread_mutex_init(&sampler->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&sampler->asked, &attributes);
-    pthread_cond_init(&sampler->answered, &attributes);
-    pthread_condattr_destroy(&attributes);
+static abench_status create_with_thread(const abench_sampler_options *options,
+                                        const abench_memory_hooks *hooks, uint64_t bytes,
+                                        abench_sampler **out)
+{
+    abench_sampler *sampler = abench__map(hooks, bytes, 1);
+    abench_status status;
+
+    if (sampler == NULL)
+        return ABENCH_ERROR_MEMORY;
+    sampler->hooks = *hooks;
+    fill(sampler, options, bytes);
+    status = abench__thread_create(&sampler->thread, &sampler->pace);
+    if (status != ABENCH_OK) {
+        abench__unmap(hooks, sampler, bytes);
+        return status;
+    }
+    *out = sampler;
+    return ABENCH_OK;
 }
 
-static void release(abench_sampler *sampler)
-{
-    const abench_memory_hooks hooks = sampler->hooks;
+/* ---- with a helper --------------------------------------------------------------------------- */
 
-    abench__reader_close(&sampler->reader);
-    abench__unmap(&hooks, sampler, sampler->bytes);
+/* Shared memory: a guard page, the helper's stack, the sampler, a guard page. The owner touches all
+ * but the stack now, so that its RSS does not move later. */
+static uint64_t whole_of(uint64_t shared_bytes)
+{
+    return shared_bytes + 2 * ABENCH__PAGE;
 }
+
+static unsigned char *map_shared(uint64_t bytes)
+{
+    const uint64_t whole = whole_of(bytes);
+    unsigned char *base, *memory;
+
+    base = mmap(NULL, whole, PROT_NONE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (base == MAP_FAILED)
+        return NULL;
+    memory = base + ABENCH__PAGE;
+    if (mprotect(memory, bytes, PROT_READ | PROT_WRITE) != 0) {
+        munmap(base, whole);
+        return NULL;
+    }
+    madvise(memory, bytes, MADV_NOHUGEPAGE);
+    for (uint64_t at = ABENCH__HELPER_STACK_BYTES; at < bytes; at += ABENCH__PAGE)
+        ((volatile unsigned char *)memory)[at] = 0;
+    return memory;
+}
+
+static void unmap_shared(unsigned char *memory, uint64_t bytes)
+{
+    munmap(memory - ABENCH__PAGE, whole_of(bytes));
+}
+
+static abench_status create_with_helper(const abench_sampler_options *options, uint64_t bytes,
+                                        abench_sampler **out)
+{
+    const uint64_t shared_bytes =
+        (ABENCH__HELPER_STACK_BYTES + bytes + ABENCH__PAGE - 1) & ~(uint64_t)(ABENCH__PAGE - 1);
+    unsigned char *shared = map_shared(shared_bytes);
+    abench_sampler *sampler;
+    abench_status status;
+
+    if (shared == NULL)
+        return ABENCH_ERROR_MEMORY;
+    sampler = (abench_sampler *)(void *)(shared + ABENCH__HELPER_STACK_BYTES);
+    fill(sampler, options, bytes);
+    sampler->is_process = 1;
+    sampler->helper.pace = &sampler->pace;
+    sampler->helper.shared = shared;
+    sampler->helper.shared_bytes = shared_bytes;
+    sampler->helper.patience_ms = PATIENCE_MS;
+    status = abench__helper_create(&sampler->helper);
+    if (status != ABENCH_OK) {
+        unmap_shared(shared, shared_bytes);
+        return status;
+    }
+    *out = sampler;
+    return ABENCH_OK;
+}
+
+/* ---- the calls ------------------------------------------------------------------------------- */
 
 abench_status abench_sampler_create(const abench_sampler_options *options, abench_sampler **out)
 {
     abench_sampler_options mine;
     abench_memory_hooks hooks;
-    abench_sampler *sampler;
     abench_status status;
     uint64_t bytes;
 
@@ -203,80 +176,71 @@ abench_status abench_sampler_create(const abench_sampler_options *options, abenc
     status = read_options(options, &mine, &hooks);
     if (status != ABENCH_OK)
         return status;
-    bytes = sizeof *sampler + (uint64_t)mine.capacity * sizeof sampler->readings[0];
-    sampler = abench__map(&hooks, bytes, 1);
-    if (sampler == NULL)
-        return ABENCH_ERROR_MEMORY;
-    sampler->hooks = hooks;
-    sampler->bytes = bytes;
-    sampler->tiers = mine.tiers;
-    sampler->owner = getpid();
-    sampler->wanted = STATE_IDLE;
-    sampler->state = STATE_STARTING;
-    abench__timeline_init(&sampler->timeline, sampler->readings, mine.capacity,
-                          (uint64_t)mine.period_us * 1000);
-    status = abench__reader_open(&sampler->reader, 0, mine.tiers);
-    if (status != ABENCH_OK) {
-        abench__unmap(&hooks, sampler, bytes);
-        return status;
+    bytes = sizeof **out + (uint64_t)mine.capacity * sizeof(*out)->readings[0];
+    if ((mine.flags & ABENCH_SAMPLER_PROCESS) != 0) {
+        status = create_with_helper(&mine, bytes, out);
+        if (status != ABENCH_ERROR_UNSUPPORTED)
+            return status;
     }
-    init_locks(sampler);
-    if (create_thread(sampler) != 0) {
-        release(sampler);
-        return ABENCH_ERROR_SYSTEM;
-    }
-    pthread_mutex_lock(&sampler->lock);
-    ask(sampler, STATE_IDLE);
-    pthread_mutex_unlock(&sampler->lock);
-    *out = sampler;
-    return ABENCH_OK;
+    return create_with_thread(&mine, &hooks, bytes, out);
 }
 
 abench_status abench_sampler_start(abench_sampler *sampler)
 {
-    if (sampler->owner != getpid() || sampler->wanted != STATE_IDLE)
+    if (sampler->owner != getpid() || sampler->runs)
         return ABENCH_ERROR_STATE;
-    pthread_mutex_lock(&sampler->lock);
-    ask(sampler, STATE_RUNNING);
-    pthread_mutex_unlock(&sampler->lock);
+    if (sampler->is_process) {
+        const abench_status status = abench__helper_start(&sampler->helper);
+        if (status != ABENCH_OK)
+            return status;
+    } else {
+        abench__thread_start(&sampler->thread);
+    }
+    sampler->runs = 1;
     return ABENCH_OK;
 }
 
 abench_status abench_sampler_stop(abench_sampler *sampler)
 {
-    if (sampler->owner != getpid() || sampler->wanted != STATE_RUNNING)
+    if (sampler->owner != getpid() || !sampler->runs)
         return ABENCH_ERROR_STATE;
-    pthread_mutex_lock(&sampler->lock);
-    abench__timeline_halt(&sampler->timeline, abench_clock_ns());
-    ask(sampler, STATE_IDLE);
-    pthread_mutex_unlock(&sampler->lock);
+    sampler->runs = 0;
+    if (sampler->is_process)
+        return abench__helper_stop(&sampler->helper);
+    abench__thread_stop(&sampler->thread);
     return ABENCH_OK;
 }
 
 uint64_t abench_sampler_time_ns(const abench_sampler *sampler)
 {
+    const abench__timeline *timeline = &sampler->pace.timeline;
     uint64_t clock, system_ns;
 
     do { /* again when the clock was started or stopped in between */
-        clock = abench__timeline_clock(&sampler->timeline);
+        clock = abench__timeline_clock(timeline);
         system_ns = abench_clock_ns();
-    } while (clock != abench__timeline_clock(&sampler->timeline));
+    } while (clock != abench__timeline_clock(timeline));
     return abench__clock_shows(clock, system_ns);
 }
 
 uint32_t abench_sampler_count(const abench_sampler *sampler)
 {
-    return atomic_load_explicit(&sampler->timeline.count, memory_order_relaxed);
+    return atomic_load_explicit(&sampler->pace.timeline.count, memory_order_relaxed);
+}
+
+int32_t abench_sampler_is_process(const abench_sampler *sampler)
+{
+    return sampler->is_process;
 }
 
 uint64_t abench_sampler_missed(const abench_sampler *sampler)
 {
-    return atomic_load_explicit(&sampler->timeline.missed, memory_order_relaxed);
+    return atomic_load_explicit(&sampler->pace.timeline.missed, memory_order_relaxed);
 }
 
 abench_status abench_sampler_at(const abench_sampler *sampler, uint32_t index, abench_memory *out)
 {
-    if (sampler->wanted != STATE_IDLE)
+    if (sampler->runs)
         return ABENCH_ERROR_STATE;
     if (index >= abench_sampler_count(sampler))
         return ABENCH_ERROR_NOT_FOUND;
@@ -284,19 +248,32 @@ abench_status abench_sampler_at(const abench_sampler *sampler, uint32_t index, a
                                  ABENCH__MEMORY_FIRST_RELEASE);
 }
 
+static void destroy_with_thread(abench_sampler *sampler, int is_owner)
+{
+    const abench_memory_hooks hooks = sampler->hooks;
+
+    if (is_owner)
+        abench__thread_end(&sampler->thread);
+    else
+        abench__reader_close(&sampler->pace.reader);
+    abench__unmap(&hooks, sampler, sampler->bytes);
+}
+
+static void destroy_with_helper(abench_sampler *sampler, int is_owner)
+{
+    if (is_owner)
+        abench__helper_end(&sampler->helper);
+    else /* what is shared is the owner's: nothing is written there */
+        abench__helper_forget(&sampler->helper);
+    unmap_shared(sampler->helper.shared, sampler->helper.shared_bytes);
+}
+
 void abench_sampler_destroy(abench_sampler *sampler)
 {
     if (sampler == NULL)
         return;
-    if (sampler->owner == getpid()) {
-        pthread_mutex_lock(&sampler->lock);
-        sampler->wanted = STATE_ENDING;
-        pthread_cond_signal(&sampler->asked);
-        pthread_mutex_unlock(&sampler->lock);
-        pthread_join(sampler->thread, NULL);
-        pthread_cond_destroy(&sampler->answered);
-        pthread_cond_destroy(&sampler->asked);
-        pthread_mutex_destroy(&sampler->lock);
-    }
-    release(sampler);
+    if (sampler->is_process)
+        destroy_with_helper(sampler, sampler->owner == getpid());
+    else
+        destroy_with_thread(sampler, sampler->owner == getpid());
 }

@@ -40,8 +40,9 @@ void abench__timeline_run(abench__timeline *timeline, uint64_t system_ns);
 void abench__timeline_halt(abench__timeline *timeline, uint64_t system_ns);
 
 /* Keeps a reading that was begun at time_ns of the timeline's clock, and sets the next deadline.
- * When there is no room, every second reading is dropped first and the period doubles. One thread
- * at a time. */
+ * When there is no room, every second reading is dropped first and the period doubles, whose
+ * multiples are the deadlines from then on; of a pair with one dear reading that one stays. One
+ * thread at a time. */
 void abench__timeline_keep(abench__timeline *timeline, const abench_memory *reading,
                            uint64_t time_ns);
 

@@ -1,11 +1,13 @@
 #include "system/cgroup.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "system/file.h"
+#include "system/mounts.h"
+#include "system/scan.h"
 
-#define PATH_SIZE 1024u
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 /* Whether the list "cpu,memory" holds name; an empty list holds "". */
 static int list_holds(const char *list, const char *end, const char *name)
@@ -38,99 +40,186 @@ static int take_path(const char *at, const char *end, char *path, uint32_t size)
     return 1;
 }
 
+/* The path behind the controller's line "NUMBER:CONTROLLER,CONTROLLER:/PATH\n". A line that is cut
+ * names none: the path may be a part of one. */
+static int find_path(const char *text, size_t length, const char *controller, const char **path,
+                     const char **path_end)
+{
+    const char *at = text, *line, *line_end;
+
+    while (abench__scan_line(&at, text + length, &line, &line_end)) {
+        const char *list = memchr(line, ':', (size_t)(line_end - line));
+        const char *list_end =
+            list != NULL ? memchr(list + 1, ':', (size_t)(line_end - list - 1)) : NULL;
+        if (list_end != NULL && list_holds(list + 1, list_end, controller)) {
+            *path = list_end + 1;
+            *path_end = line_end;
+            return 1;
+        }
+    }
+    return 0;
+}
+
 int abench__cgroup_path(const char *text, size_t length, const char *controller, char *path,
                         uint32_t size)
 {
-    const char *line = text, *const end = text + length;
+    const char *at, *end;
 
-    while (line < end) { /* "NUMBER:CONTROLLER,CONTROLLER:/PATH\n" */
-        const char *newline = memchr(line, '\n', (size_t)(end - line));
-        const char *list, *list_end;
-        if (newline == NULL)
-            return 0; /* cut: the path may be a part of one */
-        list = memchr(line, ':', (size_t)(newline - line));
-        list_end = list != NULL ? memchr(list + 1, ':', (size_t)(newline - list - 1)) : NULL;
-        if (list_end != NULL && list_holds(list + 1, list_end, controller))
-            return take_path(list_end + 1, newline, path, size);
-        line = newline + 1;
-    }
-    return 0;
+    return find_path(text, length, controller, &at, &end) && take_path(at, end, path, size);
+}
+
+int abench__cgroup_names(const char *text, size_t length, const char *controller)
+{
+    const char *at, *end;
+
+    return find_path(text, length, controller, &at, &end);
 }
 
 uint64_t abench__parse_cgroup_limit(const char *text, size_t length)
 {
     const uint64_t none = (uint64_t)1 << 62; /* no machine has so much */
-    uint64_t limit = 0;
-    size_t at = 0;
+    uint64_t limit;
 
-    for (; at < length && text[at] >= '0' && text[at] <= '9'; at++) {
-        limit = limit * 10 + (uint64_t)(text[at] - '0');
-        if (limit >= none)
-            return 0;
-    }
-    return at < length && text[at] == '\n' ? limit : 0;
+    return abench__scan_only_number(text, length, &limit) && limit < none ? limit : 0;
 }
 
-static uint64_t read_limit(const char *mount, const char *group, const char *name)
+int abench__parse_cpu_max(const char *text, size_t length, abench__quota *quota)
 {
-    char path[PATH_SIZE + 128];
-    char text[64];
-    abench__text whole;
-    ssize_t length;
+    const char *at = text, *line, *end, *token, *token_end;
+    abench__quota read = {0, 0};
 
+    if (!abench__scan_line(&at, text + length, &line, &end) ||
+        !abench__scan_token(&line, end, &token, &token_end))
+        return 0;
+    if (!abench__scan_is(token, token_end, "max") &&
+        (!abench__scan_number(&token, token_end, &read.quota_us) || token != token_end ||
+         read.quota_us == 0))
+        return 0;
+    if (!abench__scan_token(&line, end, &token, &token_end) ||
+        !abench__scan_number(&token, token_end, &read.period_us) || token != token_end ||
+        read.period_us == 0 || read.period_us > ABENCH__PERIOD_MAX_US)
+        return 0;
+    *quota = read;
+    return 1;
+}
+
+/* Fractions by whole part and rest: no product leaves 64 bits, as periods are short. */
+int abench__quota_tighter(const abench__quota *a, const abench__quota *b)
+{
+    uint64_t a_whole, b_whole;
+
+    if (a->quota_us == 0 || b->quota_us == 0)
+        return a->quota_us != 0;
+    a_whole = a->quota_us / a->period_us;
+    b_whole = b->quota_us / b->period_us;
+    if (a_whole != b_whole)
+        return a_whole < b_whole;
+    return a->quota_us % a->period_us * b->period_us < b->quota_us % b->period_us * a->period_us;
+}
+
+int abench__cgroup_has_controller(const char *text, size_t length, const char *word)
+{
+    const char *at = text, *line, *end, *token, *token_end;
+
+    if (!abench__scan_line(&at, text + length, &line, &end))
+        return 0;
+    while (abench__scan_token(&line, end, &token, &token_end))
+        if (abench__scan_is(token, token_end, word))
+            return 1;
+    return 0;
+}
+
+void abench__process_name(int32_t pid, char name[16])
+{
+    abench__text text;
+
+    abench__text_init(&text, name, 16);
+    if (pid == 0)
+        abench__text_put(&text, "self");
+    else
+        abench__text_put_u64(&text, (uint64_t)pid);
+}
+
+/* ---- groups ---------------------------------------------------------------------------------- */
+
+static int is_folder_seen(const char *root, const abench__group *group)
+{
+    char text[8];
+
+    /* Every group of both versions has this file, which need not be readable. */
+    return abench__group_read(root, group, 0, "cgroup.procs", text, sizeof text) != -ENOENT;
+}
+
+abench_status abench__group_find(const char *root, const char *process, const char *controller,
+                                 abench__group *group)
+{
+    char text[4096], path[64], name[ABENCH__PATH_SIZE];
+    abench__text whole;
+    abench__mount mount;
+    const char *below;
+    ssize_t length;
+    int error;
+
+    memset(group, 0, sizeof *group);
     abench__text_init(&whole, path, sizeof path);
-    abench__text_put(&whole, mount);
-    abench__text_put(&whole, group);
+    abench__text_printf(&whole, "/proc/%s/cgroup", process);
+    length = abench__rooted_read(root, path, text, sizeof text);
+    if (length == -ENOENT || length == -ESRCH)
+        return ABENCH_ERROR_NOT_FOUND;
+    if (length < 0)
+        return ABENCH_ERROR_SYSTEM;
+    if (!abench__cgroup_names(text, (size_t)length, controller))
+        controller = "";
+    if (!abench__cgroup_names(text, (size_t)length, controller))
+        return ABENCH_OK;
+    if (!abench__cgroup_path(text, (size_t)length, controller, name, sizeof name))
+        abench__copy(name, sizeof name, "/.."); /* which lies in no mount but that of the root */
+    abench__mount_init(&mount, controller, name);
+    error = abench__mount_read(&mount, root);
+    if (error != 0 && error != -ENOENT)
+        return ABENCH_ERROR_SYSTEM;
+    if (!mount.found)
+        return ABENCH_OK;
+    group->version = controller[0] == '\0' ? 2 : 1;
+    abench__copy(group->point, sizeof group->point, mount.point);
+    below = strcmp(name, "/..") != 0 ? abench__mount_below(mount.root, name) : NULL;
+    if (below != NULL)
+        abench__copy(group->below, sizeof group->below, below);
+    if (below == NULL || (below[0] != '\0' && !is_folder_seen(root, group))) {
+        group->hidden = 1;
+        group->below[0] = '\0';
+    }
+    return ABENCH_OK;
+}
+
+uint32_t abench__group_depth(const abench__group *group)
+{
+    uint32_t depth = 0;
+
+    for (const char *at = group->below; (at = strchr(at, '/')) != NULL; at++)
+        depth++;
+    return depth;
+}
+
+ssize_t abench__group_read(const char *root, const abench__group *group, uint32_t levels,
+                           const char *name, char *text, size_t capacity)
+{
+    char path[2 * ABENCH__PATH_SIZE + 64], below[ABENCH__PATH_SIZE];
+    abench__text whole;
+
+    abench__copy(below, sizeof below, group->below);
+    for (; levels > 0; levels--) {
+        char *slash = strrchr(below, '/');
+        if (slash == NULL)
+            return -ENOENT;
+        *slash = '\0';
+    }
+    abench__text_init(&whole, path, sizeof path);
+    abench__text_put(&whole, group->point);
+    abench__text_put(&whole, below);
     abench__text_put_char(&whole, '/');
     abench__text_put(&whole, name);
     if (whole.truncated)
-        return 0;
-    length = abench__file_read(path, text, sizeof text);
-    return length > 0 ? abench__parse_cgroup_limit(text, (size_t)length) : 0;
-}
-
-/* From the group up to the root of the mount; a group that a container does not see has no file,
- * but the root, which is then the container's own group, may have one. */
-static uint64_t smallest_limit(const char *mount, char *group, const char *name)
-{
-    uint64_t smallest = 0;
-
-    for (;;) {
-        char *slash = strrchr(group, '/');
-        const uint64_t limit = read_limit(mount, group, name);
-        if (limit != 0 && (smallest == 0 || limit < smallest))
-            smallest = limit;
-        if (slash == NULL)
-            return smallest;
-        *slash = '\0';
-    }
-}
-
-uint64_t abench__cgroup_memory_limit(const char *mount, const char *text, size_t length)
-{
-    static const struct {
-        const char *controller;
-        const char *folder;
-        const char *name;
-    } places[] = {
-        {"memory", "/memory", "memory.limit_in_bytes"},
-        {"", "", "memory.max"},
-        {"", "/unified", "memory.max"},
-    };
-    uint64_t smallest = 0;
-
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        char folder[PATH_SIZE], group[PATH_SIZE];
-        abench__text whole;
-        uint64_t limit;
-        if (!abench__cgroup_path(text, length, places[i].controller, group, sizeof group))
-            group[0] = '\0'; /* the root is what is left to ask */
-        abench__text_init(&whole, folder, sizeof folder);
-        abench__text_put(&whole, mount);
-        abench__text_put(&whole, places[i].folder);
-        limit = smallest_limit(folder, group, places[i].name);
-        if (limit != 0 && (smallest == 0 || limit < smallest))
-            smallest = limit;
-    }
-    return smallest;
+        return -ENAMETOOLONG;
+    return abench__rooted_read(root, path, text, capacity);
 }

@@ -5,7 +5,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <allocbench/run.h>
+#include <allocbench/machine.h>
 
 #include "base/options.h"
 #include "base/text.h"
@@ -110,13 +110,19 @@ static uint64_t read_memory_bytes(void)
 
 static uint64_t read_memory_limit(void)
 {
-    char text[TEXT_SIZE];
-    const ssize_t length = abench__file_read("/proc/self/cgroup", text, sizeof text);
+    abench_cgroup cgroup;
 
-    return length > 0 ? abench__cgroup_memory_limit("/sys/fs/cgroup", text, (size_t)length) : 0;
+    return abench__cgroup_take("", "self", &cgroup) == ABENCH_OK ? cgroup.limit_bytes : 0;
 }
 
-static uint32_t read_cpus_allowed(void)
+static uint32_t read_sysconf(int name)
+{
+    const long value = sysconf(name);
+
+    return value > 0 ? (uint32_t)value : 0;
+}
+
+uint32_t abench__cpus_allowed(void)
 {
     cpu_set_t sets[8192 / CPU_SETSIZE]; /* one set is too small for the largest machines */
 
@@ -126,11 +132,9 @@ static uint32_t read_cpus_allowed(void)
     return (uint32_t)CPU_COUNT_S(sizeof sets, sets);
 }
 
-static uint32_t read_sysconf(int name)
+uint32_t abench__cpus_online(void)
 {
-    const long value = sysconf(name);
-
-    return value > 0 ? (uint32_t)value : 0;
+    return read_sysconf(_SC_NPROCESSORS_ONLN);
 }
 
 static void read_uname(abench_host *host)
@@ -162,8 +166,8 @@ abench_status abench_host_read(abench_host *out)
     abench_host_init(&host);
     read_uname(&host);
     read_libc(&host);
-    host.cpus_online = read_sysconf(_SC_NPROCESSORS_ONLN);
-    host.cpus_allowed = read_cpus_allowed();
+    host.cpus_online = abench__cpus_online();
+    host.cpus_allowed = abench__cpus_allowed();
     host.page_bytes = read_sysconf(_SC_PAGESIZE);
     host.memory_bytes = read_memory_bytes();
     host.memory_limit_bytes = read_memory_limit();

@@ -1,5 +1,5 @@
 /*
- * host.h - parsers behind abench_host_read (run.h). Texts are hostile: see proc.h.
+ * host.h - parsers and calls behind abench_host_read (machine.h). Texts are hostile: see proc.h.
  */
 #ifndef ABENCH_SYSTEM_HOST_H
 #define ABENCH_SYSTEM_HOST_H
@@ -16,5 +16,9 @@ void abench__parse_choice(const char *text, size_t length, char *word, uint32_t 
 
 /* The first line without spaces at its ends. Any thread. */
 void abench__parse_first_line(const char *text, size_t length, char *line, uint32_t size);
+
+/* CPUs that run, and those of them that this thread may run on; 0: cannot be read. Any thread. */
+uint32_t abench__cpus_online(void);
+uint32_t abench__cpus_allowed(void);
 
 #endif

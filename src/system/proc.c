@@ -2,8 +2,7 @@
 
 #include <string.h>
 
-/* Reads decimal digits in [*at, end) and moves *at behind them. 0: there are none, or too many. */
-static int parse_number(const char **at, const char *end, uint64_t *value)
+int abench__proc_number(const char **at, const char *end, uint64_t *value)
 {
     const char *s = *at;
     uint64_t sum = 0;
@@ -21,15 +20,16 @@ static int parse_number(const char **at, const char *end, uint64_t *value)
     return 1;
 }
 
-uint32_t abench__parse_statm(const char *text, size_t length, uint64_t *values)
+/* Numbers with one space between them, the last one before a space or the line's end. */
+static uint32_t parse_numbers(const char *text, size_t length, uint32_t count, uint64_t *values)
 {
     const char *at = text, *const end = text + length;
     uint32_t valid = 0;
 
-    memset(values, 0, ABENCH__STATM_FIELDS * sizeof *values);
-    for (uint32_t field = 0; field < ABENCH__STATM_FIELDS; field++) {
+    memset(values, 0, count * sizeof *values);
+    for (uint32_t field = 0; field < count; field++) {
         uint64_t value;
-        if (!parse_number(&at, end, &value) || at == end || (*at != ' ' && *at != '\n'))
+        if (!abench__proc_number(&at, end, &value) || at == end || (*at != ' ' && *at != '\n'))
             break;
         values[field] = value;
         valid |= 1u << field;
@@ -38,34 +38,51 @@ uint32_t abench__parse_statm(const char *text, size_t length, uint64_t *values)
     return valid;
 }
 
+uint32_t abench__parse_statm(const char *text, size_t length, uint64_t *values)
+{
+    return parse_numbers(text, length, ABENCH__STATM_FIELDS, values);
+}
+
+uint32_t abench__parse_schedstat(const char *text, size_t length, uint64_t *values)
+{
+    return parse_numbers(text, length, ABENCH__SCHEDSTAT_FIELDS, values);
+}
+
 /* ---- texts of lines "Name:   value[ kB]" ----------------------------------------------------- */
 
-typedef struct key {
-    const char *name; /* with its colon */
-    uint32_t length;
-    uint32_t kilobytes; /* 1: the value is in kB and says so */
-} key;
+#define BYTES(name) ABENCH__KEY_BYTES(name)
+#define COUNT(name) ABENCH__KEY_COUNT(name)
 
-#define BYTES(name)                                                                                \
-    {                                                                                              \
-        name ":", sizeof name, 1                                                                   \
-    }
-#define COUNT(name)                                                                                \
-    {                                                                                              \
-        name ":", sizeof name, 0                                                                   \
-    }
+_Static_assert(ABENCH__PROC_FIELDS_MAX < 32, "a mask has 32 bits");
 
-/* The value of a line, from behind the colon to the line's end; terminated: a newline follows. */
-static int parse_line_value(const char *at, const char *end, int terminated, uint32_t kilobytes,
-                            uint64_t *value)
+uint32_t abench__proc_key_find(const abench__proc_key *keys, uint32_t count, uint32_t *next,
+                               const char *line, const char *end)
 {
+    const size_t length = (size_t)(end - line);
+    uint32_t i = *next;
+
+    for (uint32_t tried = 0; tried < count; tried++) {
+        const abench__proc_key *k = &keys[i];
+        if (length >= k->length && line[0] == k->name[0] && memcmp(line, k->name, k->length) == 0) {
+            *next = i + 1 == count ? 0 : i + 1;
+            return i;
+        }
+        i = i + 1 == count ? 0 : i + 1;
+    }
+    return count;
+}
+
+int abench__proc_key_value(const abench__proc_key *key, const char *line, const char *end,
+                           int terminated, uint64_t *value)
+{
+    const char *at = line + key->length;
     uint64_t number;
 
     while (at != end && (*at == ' ' || *at == '\t'))
         at++;
-    if (!parse_number(&at, end, &number))
+    if (!abench__proc_number(&at, end, &number))
         return 0;
-    if (kilobytes) {
+    if (key->kilobytes) {
         if (end - at != 3 || memcmp(at, " kB", 3) != 0 || number > UINT64_MAX / 1024)
             return 0;
         *value = number * 1024;
@@ -77,53 +94,73 @@ static int parse_line_value(const char *at, const char *end, int terminated, uin
     return 1;
 }
 
-static uint32_t parse_lines(const char *text, size_t length, const key *keys, uint32_t count,
-                            uint64_t *values)
+/* A bit for the first letter of each key: most lines are told apart by that alone. */
+static uint64_t letters_of(const abench__proc_key *keys, uint32_t count)
+{
+    uint64_t letters = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        letters |= (uint64_t)1 << (keys[i].name[0] & 63);
+    return letters;
+}
+
+static uint32_t parse_lines(const char *text, size_t length, const abench__proc_key *keys,
+                            uint32_t count, uint64_t *values)
 {
     const char *line = text, *const end = text + length;
+    const uint64_t letters = letters_of(keys, count);
     const uint32_t all = (1u << count) - 1;
-    uint32_t valid = 0;
+    uint32_t valid = 0, next = 0;
 
     memset(values, 0, count * sizeof *values);
     while (line < end && valid != all) {
         const char *newline = memchr(line, '\n', (size_t)(end - line));
         const char *line_end = newline != NULL ? newline : end;
-        for (uint32_t i = 0; i < count; i++) {
-            const key *k = &keys[i];
-            if (*line != k->name[0] || (size_t)(line_end - line) < k->length ||
-                memcmp(line, k->name, k->length) != 0)
-                continue;
-            if (parse_line_value(line + k->length, line_end, newline != NULL, k->kilobytes,
-                                 &values[i]))
+        if ((letters >> (*line & 63) & 1) != 0) {
+            const uint32_t i = abench__proc_key_find(keys, count, &next, line, line_end);
+            if (i < count &&
+                abench__proc_key_value(&keys[i], line, line_end, newline != NULL, &values[i]))
                 valid |= 1u << i;
-            break;
         }
         line = newline != NULL ? newline + 1 : end;
     }
     return valid;
 }
 
+/* The keys stand in the order in which the kernel writes them. */
+
 uint32_t abench__parse_status(const char *text, size_t length, uint64_t *values)
 {
-    static const key keys[ABENCH__STATUS_FIELDS] = {
-        BYTES("VmHWM"),    BYTES("VmRSS"),  BYTES("RssAnon"), BYTES("RssFile"),
-        BYTES("RssShmem"), BYTES("VmSwap"), COUNT("Threads"),
+    static const abench__proc_key keys[ABENCH__STATUS_FIELDS] = {
+        BYTES("VmHWM"),    BYTES("VmRSS"), BYTES("RssAnon"), BYTES("RssFile"),
+        BYTES("RssShmem"), BYTES("VmPTE"), BYTES("VmSwap"),  COUNT("Threads"),
     };
     return parse_lines(text, length, keys, ABENCH__STATUS_FIELDS, values);
 }
 
+uint32_t abench__parse_switches(const char *text, size_t length, uint64_t *values)
+{
+    static const abench__proc_key keys[ABENCH__SWITCHES_FIELDS] = {
+        COUNT("voluntary_ctxt_switches"),
+        COUNT("nonvoluntary_ctxt_switches"),
+    };
+    return parse_lines(text, length, keys, ABENCH__SWITCHES_FIELDS, values);
+}
+
 uint32_t abench__parse_rollup(const char *text, size_t length, uint64_t *values)
 {
-    static const key keys[ABENCH__ROLLUP_FIELDS] = {
-        BYTES("Rss"),      BYTES("Pss"),           BYTES("Private_Clean"), BYTES("Private_Dirty"),
-        BYTES("LazyFree"), BYTES("AnonHugePages"), BYTES("Swap"),
+    static const abench__proc_key keys[ABENCH__ROLLUP_FIELDS] = {
+        BYTES("Rss"),      BYTES("Pss"),           BYTES("Pss_Dirty"),     BYTES("Pss_Anon"),
+        BYTES("Pss_File"), BYTES("Pss_Shmem"),     BYTES("Private_Clean"), BYTES("Private_Dirty"),
+        BYTES("LazyFree"), BYTES("AnonHugePages"), BYTES("Swap"),          BYTES("SwapPss"),
+        BYTES("Locked"),
     };
     return parse_lines(text, length, keys, ABENCH__ROLLUP_FIELDS, values);
 }
 
 uint32_t abench__parse_meminfo(const char *text, size_t length, uint64_t *values)
 {
-    static const key keys[ABENCH__MEMINFO_FIELDS] = {BYTES("MemTotal")};
+    static const abench__proc_key keys[ABENCH__MEMINFO_FIELDS] = {BYTES("MemTotal")};
     return parse_lines(text, length, keys, ABENCH__MEMINFO_FIELDS, values);
 }
 
@@ -138,9 +175,19 @@ static const char *behind_name(const char *text, const char *end)
     return NULL;
 }
 
+/* A field of stat: a number, or the letter of the state. */
+static int parse_token(const char *token, const char *end, uint32_t field, uint64_t *value)
+{
+    if (field == ABENCH__STAT_STATE) {
+        *value = (uint64_t)(unsigned char)*token;
+        return end - token == 1 && *token >= 'A' && *token <= 'z';
+    }
+    return abench__proc_number(&token, end, value) && token == end;
+}
+
 uint32_t abench__parse_stat(const char *text, size_t length, uint64_t *values)
 {
-    static const uint32_t numbers[ABENCH__STAT_FIELDS] = {10, 12, 26, 28};
+    static const uint32_t numbers[ABENCH__STAT_FIELDS] = {3, 4, 10, 12, 20, 22, 23, 26, 28};
     const char *const end = text + length;
     const char *at = behind_name(text, end);
     uint32_t valid = 0, wanted = 0;
@@ -157,11 +204,16 @@ uint32_t abench__parse_stat(const char *text, size_t length, uint64_t *values)
             break;
         if (number != numbers[wanted])
             continue;
-        if (parse_number(&token, at, &value) && token == at) {
+        if (token != at && parse_token(token, at, wanted, &value)) {
             values[wanted] = value;
             valid |= 1u << wanted;
         }
         wanted++;
+    }
+    /* Cut inside the name, of 15 bytes, a text may look as if the first fields followed. */
+    if (wanted <= ABENCH__STAT_MINOR_FAULTS) {
+        memset(values, 0, ABENCH__STAT_FIELDS * sizeof *values);
+        return 0;
     }
     return valid;
 }

@@ -1,4 +1,4 @@
-/* The timeline's arithmetic, and the sampler's thread. */
+/* The sampler's thread. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,89 +15,11 @@
 
 #include <allocbench/sampler.h>
 
-#include "sampler/timeline.h"
+#include "sampler/thread.h"
 #include "system/file.h"
 #include "system/proc.h"
 
 #define MB ((uint64_t)1 << 20)
-
-/* ---- the timeline's arithmetic --------------------------------------------------------------- */
-
-static void keep_at(abench__timeline *timeline, uint64_t time_ns)
-{
-    abench_memory memory = ABENCH_MEMORY_INIT;
-
-    memory.rss_bytes = time_ns; /* to see that a reading stays whole */
-    abench__timeline_keep(timeline, &memory, time_ns);
-}
-
-static void a_late_reading_does_not_shift_the_next_deadline(void **state)
-{
-    abench_memory readings[8];
-    abench__timeline timeline;
-
-    (void)state;
-    abench__timeline_init(&timeline, readings, 8, 100);
-    assert_int_equal(timeline.due_ns, 0);
-    keep_at(&timeline, 7);
-    assert_int_equal(timeline.due_ns, 100);
-    keep_at(&timeline, 199); /* late, by less than a period */
-    assert_int_equal(timeline.due_ns, 200);
-    assert_int_equal(timeline.missed, 0);
-    keep_at(&timeline, 510); /* the deadlines 300, 400 and 500 are gone */
-    assert_int_equal(timeline.due_ns, 600);
-    assert_int_equal(timeline.missed, 3);
-    keep_at(&timeline, 600);
-    assert_int_equal(timeline.due_ns, 700);
-    assert_int_equal(timeline.missed, 3);
-    assert_int_equal(timeline.count, 4);
-}
-
-static void a_full_timeline_drops_every_second_reading_and_doubles_its_period(void **state)
-{
-    abench_memory readings[8];
-    abench__timeline timeline;
-
-    (void)state;
-    abench__timeline_init(&timeline, readings, 8, 100);
-    for (uint32_t i = 0; i < 8; i++)
-        keep_at(&timeline, timeline.due_ns);
-    assert_int_equal(timeline.count, 8);
-    assert_int_equal(timeline.period_ns, 100);
-    keep_at(&timeline, timeline.due_ns);
-    assert_int_equal(timeline.count, 5);
-    assert_int_equal(timeline.period_ns, 200);
-    assert_int_equal(timeline.due_ns, 1000);
-    for (uint32_t i = 0; i < 5; i++) {
-        assert_int_equal(readings[i].time_ns, 200 * i);
-        assert_int_equal(readings[i].rss_bytes, 200 * i);
-    }
-    for (uint32_t i = 0; i < 1000; i++)
-        keep_at(&timeline, timeline.due_ns);
-    assert_in_range(timeline.count, 5, 8);
-    for (uint32_t i = 0; i < timeline.count; i++)
-        assert_int_equal(readings[i].time_ns, timeline.period_ns * i);
-    assert_int_equal(timeline.missed, 0);
-}
-
-static void a_stopped_clock_stands_and_goes_on_from_there(void **state)
-{
-    abench_memory readings[2];
-    abench__timeline timeline;
-
-    (void)state;
-    abench__timeline_init(&timeline, readings, 2, 100);
-    assert_int_equal(abench__timeline_time(&timeline, 5000), 0);
-    abench__timeline_run(&timeline, 5000);
-    assert_int_equal(abench__timeline_time(&timeline, 5040), 40);
-    abench__timeline_halt(&timeline, 5050);
-    assert_int_equal(abench__timeline_time(&timeline, 9000), 50);
-    abench__timeline_run(&timeline, 10000);
-    assert_int_equal(abench__timeline_time(&timeline, 10000), 50);
-    assert_int_equal(abench__timeline_time(&timeline, 10007), 57);
-    abench__timeline_halt(&timeline, 10010);
-    assert_int_equal(abench__timeline_time(&timeline, 0), 60);
-}
 
 /* Not through instrumented stores: a sanitizer's shadow would become resident too. */
 __attribute__((no_sanitize("address"))) __attribute__((no_sanitize("thread"))) static void touch(
@@ -303,6 +225,40 @@ static void calls_that_do_not_fit_the_state_are_refused(void **state)
     abench_sampler_destroy(NULL);
 }
 
+static void dear_readings_are_among_the_cheap_ones(void **state)
+{
+    abench_sampler_options options = ABENCH_SAMPLER_OPTIONS_INIT;
+    uint64_t dear_ns = 0, least_ns = 0;
+    uint32_t dear = 0, cheap = 0;
+    abench_sampler *sampler;
+
+    (void)state;
+    options.tiers = ABENCH_TIER_ROLLUP; /* beside the preset ones */
+    options.period_us = 1000;
+    options.rollup_period_us = 50000;
+    assert_int_equal(abench_sampler_create(&options, &sampler), ABENCH_OK);
+    assert_int_equal(abench_sampler_is_process(sampler), 0);
+    assert_int_equal(abench_sampler_start(sampler), ABENCH_OK);
+    while (abench_sampler_time_ns(sampler) < 300000000)
+        wait_for_another(sampler);
+    assert_int_equal(abench_sampler_stop(sampler), ABENCH_OK);
+    for (uint32_t i = 0; i < abench_sampler_count(sampler); i++) {
+        abench_memory memory = ABENCH_MEMORY_INIT;
+        assert_int_equal(abench_sampler_at(sampler, i, &memory), ABENCH_OK);
+        assert_int_equal(memory.valid & 0x6007, 0x6007);
+        if ((memory.valid & ABENCH_MEMORY_PSS) == 0) {
+            cheap++;
+            continue;
+        }
+        assert_true(dear == 0 || memory.time_ns - dear_ns >= least_ns);
+        dear_ns = memory.time_ns;
+        least_ns = memory.cost_ns > 50000 ? 1000 * memory.cost_ns : 50000000;
+        dear++;
+    }
+    assert_true(dear > 0 && cheap > 0);
+    abench_sampler_destroy(sampler);
+}
+
 static void options_out_of_their_domain_are_refused(void **state)
 {
     static const struct {
@@ -311,6 +267,7 @@ static void options_out_of_their_domain_are_refused(void **state)
         uint32_t capacity;
     } bad[] = {
         {ABENCH_TIER_STATM | ABENCH_TIER_ROLLUP, 0, 0},
+        {ABENCH_TIER_ROLLUP, 0, 0},
         {32, 0, 0},
         {0, 999, 0},
         {0, 0, UINT32_MAX},
@@ -327,6 +284,9 @@ static void options_out_of_their_domain_are_refused(void **state)
         assert_int_equal(abench_sampler_create(&options, &sampler), ABENCH_ERROR_ARGUMENT);
         assert_null(sampler);
     }
+    abench_sampler_options_init(&options);
+    options.flags = 2;
+    assert_int_equal(abench_sampler_create(&options, &sampler), ABENCH_ERROR_ARGUMENT);
     abench_sampler_options_init(&options);
     options.struct_size = 8;
     assert_int_equal(abench_sampler_create(&options, &sampler), ABENCH_ERROR_ARGUMENT);
@@ -368,6 +328,31 @@ static void destroying_a_running_sampler_ends_its_thread(void **state)
     abench_sampler_destroy(sampler);
     assert_int_equal(thread_count(), threads - 1);
     assert_int_equal(lowest_free_descriptor(), free_before);
+}
+
+/* Deadlines that no reading can meet: 1 ns apart, and each reading walks all pages. */
+static void readings_longer_than_their_period_keep_nobody_waiting(void **state)
+{
+    static abench_memory readings[65536];
+    static abench__pace pace;
+    static abench__thread thread;
+
+    (void)state;
+    memset(&pace, 0, sizeof pace);
+    pace.tiers = ABENCH_TIER_STATM | ABENCH_TIER_ROLLUP;
+    abench__timeline_init(&pace.timeline, readings, 65536, 1);
+    alarm(15); /* rather than wait until the period has doubled so often that one can */
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(abench__thread_create(&thread, &pace), ABENCH_OK);
+        abench__thread_start(&thread);
+        if (i > 0)
+            abench__thread_stop(&thread);
+        if (i > 1)
+            abench__thread_start(&thread);
+        abench__thread_end(&thread);
+    }
+    alarm(0);
+    assert_true(pace.timeline.count > 0 && pace.timeline.missed > 0);
 }
 
 static uint64_t hook_bytes;
@@ -479,9 +464,6 @@ static void a_forked_child_can_only_throw_the_sampler_away(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_late_reading_does_not_shift_the_next_deadline),
-        cmocka_unit_test(a_full_timeline_drops_every_second_reading_and_doubles_its_period),
-        cmocka_unit_test(a_stopped_clock_stands_and_goes_on_from_there),
         cmocka_unit_test(a_sampler_reads_at_rising_times),
         cmocka_unit_test(a_sampler_sees_the_memory_that_is_mapped_meanwhile),
         cmocka_unit_test(a_pause_leaves_no_gap_in_the_timeline),
@@ -489,8 +471,10 @@ int main(void)
         cmocka_unit_test(a_full_sampler_covers_the_whole_time_with_fewer_readings),
         cmocka_unit_test(an_odd_capacity_is_rounded_up),
         cmocka_unit_test(calls_that_do_not_fit_the_state_are_refused),
+        cmocka_unit_test(dear_readings_are_among_the_cheap_ones),
         cmocka_unit_test(options_out_of_their_domain_are_refused),
         cmocka_unit_test(destroying_a_running_sampler_ends_its_thread),
+        cmocka_unit_test(readings_longer_than_their_period_keep_nobody_waiting),
         cmocka_unit_test(the_callers_hooks_give_the_memory_and_get_it_back),
         cmocka_unit_test(the_programs_signal_handlers_never_run_on_the_samplers_thread),
         cmocka_unit_test(a_forked_child_can_only_throw_the_sampler_away),

@@ -1,178 +1,52 @@
 /* Readings of real processes: children that do to their memory what they are told. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "memory_child.h"
 
-#include <cmocka.h>
-
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <allocbench/sampler.h>
-
-#define MB  ((uint64_t)1 << 20)
-#define FEW ABENCH_TIER_STATM
-#define ALL (ABENCH_TIER_STATM | ABENCH_TIER_STATUS | ABENCH_TIER_ROLLUP | ABENCH_TIER_FAULTS)
-
-/* Whether a value is expected to within a tolerance. */
-static int is_near(uint64_t value, uint64_t expected, uint64_t tolerance)
-{
-    return value + tolerance >= expected && value <= expected + tolerance;
-}
-
-/* ---- a child that does to its memory what it is told ----------------------------------------- */
-
-/* Not through instrumented stores: a sanitizer's shadow would become resident too. */
-__attribute__((no_sanitize("address"))) __attribute__((no_sanitize("thread"))) static void touch(
-    unsigned char *memory, uint64_t bytes)
-{
-    for (uint64_t at = 0; at < bytes; at += 4096)
-        ((volatile unsigned char *)memory)[at] = 1;
-}
-
-static unsigned char *map_touched(uint64_t bytes)
-{
-    unsigned char *memory =
-        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-    if (memory == MAP_FAILED)
-        _exit(1);
-    madvise(memory, bytes, MADV_NOHUGEPAGE);
-    touch(memory, bytes);
-    return memory;
-}
-
-typedef struct child {
-    pid_t pid;
-    int orders;
-    int answers;
-} child;
-
-/* Returns when the other process is there and sure to end with this one. */
-static void share_by_fork(void)
-{
-    int ends[2];
-    char none;
-
-    if (pipe(ends) != 0)
-        _exit(1);
-    if (fork() == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        close(ends[0]);
-        close(ends[1]);
-        for (;;)
-            pause();
-    }
-    close(ends[1]);
-    if (read(ends[0], &none, 1) != 0)
-        _exit(1);
-    close(ends[0]);
-}
-
-static void serve(int orders, int answers)
-{
-    unsigned char *memory = NULL;
-    char order;
-
-    while (read(orders, &order, 1) == 1) {
-        switch (order) {
-        case 'm':
-            memory = map_touched(50 * MB);
-            break;
-        case 'l':
-            madvise(memory, 50 * MB, MADV_FREE);
-            break;
-        case 'u':
-            munmap(memory, 50 * MB);
-            break;
-        case 'f':
-            share_by_fork();
-            break;
-        case 'x':
-            execl("/proc/self/exe", "test", "--serve", (char *)NULL);
-            _exit(1);
-        default:
-            break;
-        }
-        if (write(answers, &order, 1) != 1)
-            break;
-    }
-    _exit(0);
-}
-
-static child start_child(void)
-{
-    int down[2], up[2];
-    child c;
-
-    assert_int_equal(pipe(down), 0);
-    assert_int_equal(pipe(up), 0);
-    c.pid = fork();
-    assert_true(c.pid >= 0);
-    if (c.pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (dup2(down[0], 0) < 0 || dup2(up[1], 1) < 0)
-            _exit(1);
-        for (int fd = 3; fd < 64; fd++)
-            close(fd);
-        serve(0, 1);
-    }
-    close(down[0]);
-    close(up[1]);
-    c.orders = down[1];
-    c.answers = up[0];
-    return c;
-}
-
-/* Returns when the child has done it. */
-static void order(const child *c, char what)
-{
-    char answer;
-
-    assert_int_equal(write(c->orders, &what, 1), 1);
-    assert_int_equal(read(c->answers, &answer, 1), 1);
-}
-
-static void end_child(const child *c)
-{
-    kill(c->pid, SIGKILL);
-    waitpid(c->pid, NULL, 0);
-    close(c->orders);
-    close(c->answers);
-}
-
-static abench_memory read_child(const child *c, uint32_t tiers)
-{
-    abench_memory memory = ABENCH_MEMORY_INIT;
-
-    assert_int_equal(abench_memory_read(c->pid, tiers, &memory), ABENCH_OK);
-    return memory;
-}
+#include <sys/resource.h>
 
 /* ---- readings -------------------------------------------------------------------------------- */
+
+static const struct {
+    uint32_t tier;
+    uint64_t fields;
+} tiers[] = {
+    {ABENCH_TIER_STATM, STATM_FIELDS},       {ABENCH_TIER_STATUS, STATUS_FIELDS},
+    {ABENCH_TIER_ROLLUP, ROLLUP_FIELDS},     {ABENCH_TIER_FAULTS, FAULTS_FIELDS},
+    {ABENCH_TIER_SCHEDULE, SCHEDULE_FIELDS},
+};
+
+#define TIERS (sizeof tiers / sizeof tiers[0])
+
+static uint32_t tier_of(uint64_t bit)
+{
+    uint32_t tier = 0;
+
+    for (size_t i = 0; i < TIERS; i++)
+        if ((tiers[i].fields & bit) != 0)
+            tier |= tiers[i].tier;
+    return tier;
+}
 
 static void the_fields_are_listed_once_each(void **state)
 {
     abench_memory_field field = ABENCH_MEMORY_FIELD_INIT;
-    uint32_t bits = 0, count = 0;
+    uint64_t bits = 0;
+    uint32_t count = 0;
 
     (void)state;
     while (abench_memory_field_at(count, &field) == ABENCH_OK) {
         assert_int_equal(field.bit & (field.bit - 1), 0);
         assert_int_equal(bits & field.bit, 0);
         assert_int_equal(field.offset, offsetof(abench_memory, size_bytes) + 8 * count);
-        assert_string_equal(field.unit, strstr(field.name, "_bytes") != NULL ? "bytes" : "count");
+        assert_string_equal(field.unit, strstr(field.name, "_bytes") != NULL ? "bytes"
+                                        : strstr(field.name, "_ns") != NULL  ? "ns"
+                                                                             : "count");
+        assert_int_equal(field.tier, tier_of(field.bit));
         bits |= field.bit;
         count++;
     }
-    assert_int_equal(bits, 0x7fff);
-    assert_int_equal(count, 15);
+    assert_int_equal(bits, ALL_FIELDS);
+    assert_int_equal(bits, 0xfffffff);
+    assert_int_equal(count, 28);
     assert_int_equal(abench_memory_field_at(count, &field), ABENCH_ERROR_NOT_FOUND);
 
     assert_int_equal(abench_memory_field_at(1, &field), ABENCH_OK);
@@ -193,8 +67,8 @@ static void fifty_touched_megabytes_are_fifty_more_in_rss(void **state)
     before = read_child(&c, ALL);
     order(&c, 'm');
     after = read_child(&c, ALL);
-    assert_int_equal(before.valid, 0x7fff);
-    assert_int_equal(after.valid, 0x7fff);
+    expect_valid(&before, ALL_FIELDS);
+    expect_valid(&after, ALL_FIELDS);
     assert_true(is_near(after.size_bytes - before.size_bytes, 50 * MB, MB));
     assert_true(is_near(after.rss_bytes - before.rss_bytes, 50 * MB, MB));
     assert_true(is_near(after.rss_anon_bytes - before.rss_anon_bytes, 50 * MB, MB));
@@ -204,6 +78,13 @@ static void fifty_touched_megabytes_are_fifty_more_in_rss(void **state)
     assert_true(is_near(after.shared_bytes, before.shared_bytes, MB));
     assert_true(is_near(after.minor_faults - before.minor_faults, 50 * MB / 4096, 200));
     assert_true(after.hwm_bytes >= after.rss_bytes);
+    assert_int_equal(after.uss_bytes, after.private_clean_bytes + after.private_dirty_bytes);
+    assert_true(is_near(after.rollup_rss_bytes - before.rollup_rss_bytes, 50 * MB, MB));
+    assert_in_range(after.threads, 1, 2); /* a sanitizer's own */
+    if ((after.valid & ABENCH_MEMORY_PSS_ANON) != 0)
+        assert_true(is_near(after.pss_anon_bytes - before.pss_anon_bytes, 50 * MB, MB));
+    if ((after.valid & ABENCH_MEMORY_PSS_DIRTY) != 0)
+        assert_true(is_near(after.pss_dirty_bytes - before.pss_dirty_bytes, 50 * MB, MB));
     assert_true(after.time_ns > before.time_ns && after.cost_ns > 0);
     end_child(&c);
 }
@@ -258,26 +139,18 @@ static void pages_given_back_lazily_show_as_lazyfree(void **state)
 
 static void a_tier_fills_its_own_fields_only(void **state)
 {
-    static const struct {
-        uint32_t tier;
-        uint32_t valid;
-    } tiers[] = {
-        {ABENCH_TIER_STATM, 0x0007},
-        {ABENCH_TIER_STATUS, 0x00f8},
-        {ABENCH_TIER_ROLLUP, 0x1f00},
-        {ABENCH_TIER_FAULTS, 0x6000},
-        {ABENCH_TIER_STATM | ABENCH_TIER_FAULTS, 0x6007},
-    };
     const child c = start_child();
 
     (void)state;
-    for (size_t i = 0; i < sizeof tiers / sizeof tiers[0]; i++) {
+    for (size_t i = 0; i < TIERS * TIERS; i++) {
+        const uint32_t both = tiers[i / TIERS].tier | tiers[i % TIERS].tier;
+        const uint64_t fields = tiers[i / TIERS].fields | tiers[i % TIERS].fields;
         abench_memory memory = ABENCH_MEMORY_INIT;
         abench_memory_field field = ABENCH_MEMORY_FIELD_INIT;
-        assert_int_equal(abench_memory_read(0, tiers[i].tier, &memory), ABENCH_OK);
-        assert_int_equal(memory.valid, tiers[i].valid);
-        memory = read_child(&c, tiers[i].tier);
-        assert_int_equal(memory.valid, tiers[i].valid);
+        assert_int_equal(abench_memory_read(0, both, &memory), ABENCH_OK);
+        expect_valid(&memory, fields);
+        memory = read_child(&c, both);
+        expect_valid(&memory, fields);
         for (uint32_t at = 0; abench_memory_field_at(at, &field) == ABENCH_OK; at++) {
             uint64_t value;
             memcpy(&value, (char *)&memory + field.offset, sizeof value);
@@ -327,17 +200,75 @@ static void a_kept_reader_follows_an_exec(void **state)
     order(&c, 'm');
     order(&c, 'x'); /* answered by the new image */
     assert_int_equal(abench_memory_reader_read(reader, ALL, &memory), ABENCH_OK);
-    assert_int_equal(memory.valid, 0x7fff);
+    expect_valid(&memory, ALL_FIELDS);
     assert_true(memory.pss_bytes > 0 && memory.pss_bytes <= memory.rss_bytes);
     assert_int_equal(abench_memory_reader_read(reader, ABENCH_TIER_ROLLUP, &memory), ABENCH_OK);
     abench_memory_reader_destroy(reader);
     end_child(&c);
 }
 
+static void a_kept_reader_that_cannot_open_again_has_not_lost_its_process(void **state)
+{
+    const child c = start_child();
+    abench_memory_reader *reader;
+    abench_memory memory = ABENCH_MEMORY_INIT;
+    struct rlimit limit, none;
+    abench_status status;
+
+    (void)state;
+    assert_int_equal(abench_memory_reader_create(c.pid, &reader), ABENCH_OK);
+    order(&c, 'x');
+    getrlimit(RLIMIT_NOFILE, &limit);
+    none = limit;
+    none.rlim_cur = 0;
+    setrlimit(RLIMIT_NOFILE, &none);
+    status = abench_memory_reader_read(reader, ABENCH_TIER_ROLLUP, &memory);
+    setrlimit(RLIMIT_NOFILE, &limit);
+    assert_int_equal(status, ABENCH_OK);
+    assert_int_equal(memory.valid, 0);
+    assert_int_equal(abench_memory_reader_read(reader, ABENCH_TIER_ROLLUP, &memory), ABENCH_OK);
+    expect_valid(&memory, ROLLUP_FIELDS);
+    abench_memory_reader_destroy(reader);
+    end_child(&c);
+}
+
+/* All of it, what getrusage says of the own process too. */
+static void an_own_reader_reads_the_parent_in_a_forked_child(void **state)
+{
+    const struct timespec moment = {0, 10000};
+    abench_memory_reader *reader;
+    struct rusage usage;
+    int status;
+    pid_t pid;
+
+    (void)state;
+    assert_int_equal(abench_memory_reader_create(0, &reader), ABENCH_OK);
+    munmap(map_touched(50 * MB), 50 * MB);
+    for (int i = 0; i < 100; i++)
+        nanosleep(&moment, NULL);
+    getrusage(RUSAGE_SELF, &usage);
+    pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        abench_memory memory = ABENCH_MEMORY_INIT;
+        alarm(20);
+        if (abench_memory_reader_read(reader, ALL, &memory) != ABENCH_OK)
+            _exit(1);
+        if ((memory.valid & FAULTS_FIELDS) != FAULTS_FIELDS ||
+            memory.minor_faults < (uint64_t)usage.ru_minflt)
+            _exit(2);
+        if ((memory.valid & ABENCH_MEMORY_VOLUNTARY_SWITCHES) == 0 ||
+            memory.voluntary_switches < 100)
+            _exit(3);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    abench_memory_reader_destroy(reader);
+}
+
 static void a_vanished_process_is_not_found(void **state)
 {
-    static const uint32_t tiers[] = {FEW, ABENCH_TIER_STATUS, ABENCH_TIER_ROLLUP,
-                                     ABENCH_TIER_FAULTS, ALL};
     const child c = start_child();
     abench_memory_reader *reader, *none;
     abench_memory memory = ABENCH_MEMORY_INIT;
@@ -345,10 +276,10 @@ static void a_vanished_process_is_not_found(void **state)
     (void)state;
     assert_int_equal(abench_memory_reader_create(c.pid, &reader), ABENCH_OK);
     end_child(&c);
-    for (size_t i = 0; i < sizeof tiers / sizeof tiers[0]; i++) {
-        assert_int_equal(abench_memory_reader_read(reader, tiers[i], &memory),
-                         ABENCH_ERROR_NOT_FOUND);
-        assert_int_equal(abench_memory_read(c.pid, tiers[i], &memory), ABENCH_ERROR_NOT_FOUND);
+    for (size_t i = 0; i <= TIERS; i++) {
+        const uint32_t tier = i < TIERS ? tiers[i].tier : ALL;
+        assert_int_equal(abench_memory_reader_read(reader, tier, &memory), ABENCH_ERROR_NOT_FOUND);
+        assert_int_equal(abench_memory_read(c.pid, tier, &memory), ABENCH_ERROR_NOT_FOUND);
     }
     assert_int_equal(abench_memory_reader_create(c.pid, &none), ABENCH_ERROR_NOT_FOUND);
     assert_null(none);
@@ -368,7 +299,7 @@ static void a_zombie_has_no_memory_rather_than_zero_bytes(void **state)
     assert_int_equal(abench_memory_read(c.pid, ABENCH_TIER_ROLLUP, &memory),
                      ABENCH_ERROR_NOT_FOUND);
     assert_int_equal(abench_memory_read(c.pid, ALL, &memory), ABENCH_OK);
-    assert_int_equal(memory.valid, ABENCH_MEMORY_MINOR_FAULTS | ABENCH_MEMORY_MAJOR_FAULTS);
+    expect_valid(&memory, FAULTS_FIELDS | SCHEDULE_FIELDS | ABENCH_MEMORY_THREADS);
     end_child(&c);
 }
 
@@ -380,13 +311,13 @@ static void arguments_out_of_their_domain_are_refused(void **state)
     (void)state;
     assert_int_equal(abench_memory_read(-1, FEW, &memory), ABENCH_ERROR_ARGUMENT);
     assert_int_equal(abench_memory_read(0, 0, &memory), ABENCH_ERROR_ARGUMENT);
-    assert_int_equal(abench_memory_read(0, 16, &memory), ABENCH_ERROR_ARGUMENT);
+    assert_int_equal(abench_memory_read(0, 32, &memory), ABENCH_ERROR_ARGUMENT);
     assert_int_equal(abench_memory_read(0, FEW, NULL), ABENCH_ERROR_ARGUMENT);
     assert_int_equal(abench_memory_reader_create(-1, &reader), ABENCH_ERROR_ARGUMENT);
     assert_null(reader);
     assert_int_equal(abench_memory_reader_create(0, &reader), ABENCH_OK);
     assert_int_equal(abench_memory_reader_read(reader, 0, &memory), ABENCH_ERROR_ARGUMENT);
-    assert_int_equal(abench_memory_reader_read(reader, FEW | 16, &memory), ABENCH_ERROR_ARGUMENT);
+    assert_int_equal(abench_memory_reader_read(reader, FEW | 32, &memory), ABENCH_ERROR_ARGUMENT);
     memory.struct_size -= 8;
     assert_int_equal(abench_memory_reader_read(reader, FEW, &memory), ABENCH_ERROR_ARGUMENT);
     abench_memory_reader_destroy(reader);
@@ -409,6 +340,8 @@ static void a_caller_with_a_longer_struct_keeps_its_tail(void **state)
     assert_true(newer.memory.rss_bytes > 0);
     assert_int_equal(newer.tail, 77);
 }
+
+/* ---- descriptors ----------------------------------------------------------------------------- */
 
 /* The lowest descriptor that is free: the same before and after, when nothing is left open. */
 static int lowest_free_descriptor(void)
@@ -452,6 +385,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(own_faults_are_counted),
         cmocka_unit_test(a_kept_reader_reads_anew_each_time),
         cmocka_unit_test(a_kept_reader_follows_an_exec),
+        cmocka_unit_test(a_kept_reader_that_cannot_open_again_has_not_lost_its_process),
+        cmocka_unit_test(an_own_reader_reads_the_parent_in_a_forked_child),
         cmocka_unit_test(a_vanished_process_is_not_found),
         cmocka_unit_test(a_zombie_has_no_memory_rather_than_zero_bytes),
         cmocka_unit_test(arguments_out_of_their_domain_are_refused),
@@ -464,5 +399,6 @@ int main(int argc, char **argv)
             serve(0, 1);
         return 1;
     }
+    find_unknown_fields();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

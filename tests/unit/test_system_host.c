@@ -1,4 +1,4 @@
-/* Reading files, control groups, and the facts about the machine. */
+/* Reading files, and the facts about the machine. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,53 +12,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <allocbench/run.h>
+#include <allocbench/machine.h>
 
-#include "system/cgroup.h"
 #include "system/file.h"
 #include "system/host.h"
 
-/* ---- a folder of files that look like the kernel's ------------------------------------------- */
-
-static char folder[64];
-
-static int make_folder(void **state)
-{
-    (void)state;
-    strcpy(folder, "/tmp/allocbench-test-XXXXXX");
-    return mkdtemp(folder) == NULL;
-}
-
-static int remove_folder(void **state)
-{
-    char command[128];
-
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command) != 0;
-}
-
-/* Writes folder/path, making the folders on the way. */
-static void write_file(const char *path, const char *text)
-{
-    char whole[512];
-    FILE *file;
-
-    snprintf(whole, sizeof whole, "%s/%s", folder, path);
-    for (char *at = whole + strlen(folder) + 1; (at = strchr(at, '/')) != NULL; at++) {
-        *at = '\0';
-        assert_true(mkdir(whole, 0700) == 0 || errno == EEXIST);
-        *at = '/';
-    }
-    file = fopen(whole, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    assert_int_equal(fclose(file), 0);
-}
+#include "kernel_files.h"
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
@@ -108,105 +70,6 @@ static void what_cannot_be_read_gives_its_errno(void **state)
     assert_int_equal(abench__file_read("/nowhere/at/all", text, sizeof text), -ENOENT);
     assert_int_equal(abench__file_read("/", text, sizeof text), -EISDIR);
     assert_int_equal(abench__file_again(-1, text, sizeof text), -EBADF);
-}
-
-/* ---- control groups -------------------------------------------------------------------------- */
-
-static const char hybrid[] = "9:name=systemd:/\n"
-                             "5:cpu,cpuacct:/jobs\n"
-                             "4:hugetlb,memory:/jobs/a:b\n"
-                             "0::/user.slice/session\n";
-
-static void the_group_of_a_controller_is_found(void **state)
-{
-    char path[64];
-
-    (void)state;
-    assert_true(abench__cgroup_path(hybrid, strlen(hybrid), "memory", path, sizeof path));
-    assert_string_equal(path, "/jobs/a:b");
-    assert_true(abench__cgroup_path(hybrid, strlen(hybrid), "cpuacct", path, sizeof path));
-    assert_string_equal(path, "/jobs");
-    assert_true(abench__cgroup_path(hybrid, strlen(hybrid), "", path, sizeof path));
-    assert_string_equal(path, "/user.slice/session");
-    assert_false(abench__cgroup_path(hybrid, strlen(hybrid), "mem", path, sizeof path));
-    assert_false(abench__cgroup_path(hybrid, strlen(hybrid), "name", path, sizeof path));
-}
-
-static void a_damaged_group_list_names_no_group(void **state)
-{
-    static const char *const texts[] = {
-        "",   "4:memory:/a",   "4:memory\n",      "4:memory:\n",           "memory:/a\n",
-        ":",  "4:memory:a\n",  "4:memory:/..\n",  "4:memory:/../../etc\n", "4:memory:/a/../b\n",
-        "\n", "4 memory /a\n", "4:memory,:/..\n",
-    };
-    char path[8];
-
-    (void)state;
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        assert_false(abench__cgroup_path(texts[i], strlen(texts[i]), "memory", path, sizeof path));
-    assert_false(abench__cgroup_path("4:memory:/a\0b\n", 15, "memory", path, sizeof path));
-    assert_true(abench__cgroup_path("4:memory:/a..b/\n", 16, "memory", path, sizeof path));
-    assert_false(abench__cgroup_path("4:memory:/abcdefg\n", 18, "memory", path, sizeof path));
-    for (size_t length = 0; length < sizeof hybrid; length++) {
-        char long_path[64];
-        if (abench__cgroup_path(hybrid, length, "memory", long_path, sizeof long_path))
-            assert_string_equal(long_path, "/jobs/a:b");
-    }
-}
-
-static uint64_t limit_of(const char *text)
-{
-    return abench__parse_cgroup_limit(text, strlen(text));
-}
-
-static void a_limit_is_a_number_below_what_version_1_calls_none(void **state)
-{
-    (void)state;
-    assert_int_equal(limit_of("1048576\n"), 1048576);
-    assert_int_equal(limit_of("max\n"), 0);
-    assert_int_equal(limit_of("9223372036854771712\n"), 0);
-    assert_int_equal(limit_of("99999999999999999999999999\n"), 0);
-    assert_int_equal(limit_of("1048576"), 0); /* cut, perhaps */
-    assert_int_equal(limit_of("-1\n"), 0);
-    assert_int_equal(limit_of(""), 0);
-}
-
-static uint64_t memory_limit(const char *text)
-{
-    return abench__cgroup_memory_limit(folder, text, strlen(text));
-}
-
-static void the_smallest_limit_on_the_way_up_counts(void **state)
-{
-    (void)state;
-    write_file("memory/memory.limit_in_bytes", "9223372036854771712\n");
-    write_file("memory/jobs/memory.limit_in_bytes", "3000\n");
-    write_file("memory/jobs/a:b/memory.limit_in_bytes", "9223372036854771712\n");
-    assert_int_equal(memory_limit("4:memory:/\n"), 0);
-    assert_int_equal(memory_limit("4:memory:/jobs\n"), 3000);
-    assert_int_equal(memory_limit(hybrid), 3000);
-    write_file("memory/jobs/a:b/memory.limit_in_bytes", "2000\n");
-    assert_int_equal(memory_limit(hybrid), 2000);
-    assert_int_equal(memory_limit("4:memory:/jobs/gone/for/long\n"), 3000);
-}
-
-static void version_2_counts_alone_and_beside_version_1(void **state)
-{
-    (void)state;
-    write_file("user.slice/memory.max", "5000\n");
-    write_file("user.slice/session/memory.max", "max\n");
-    assert_int_equal(memory_limit("0::/user.slice/session\n"), 5000);
-    assert_int_equal(memory_limit(""), 0);
-    write_file("unified/user.slice/session/memory.max", "4000\n");
-    assert_int_equal(memory_limit("0::/user.slice/session\n"), 4000);
-}
-
-static void a_container_whose_group_is_hidden_has_the_limit_of_its_root(void **state)
-{
-    (void)state;
-    write_file("memory.max", "7000\n");
-    assert_int_equal(memory_limit("0::/docker/0123\n"), 7000);
-    assert_int_equal(memory_limit("0::/../../outside\n"), 7000);
 }
 
 /* ---- the machine ----------------------------------------------------------------------------- */
@@ -297,20 +160,12 @@ static void the_host_writes_no_more_than_the_caller_knows(void **state)
     assert_int_equal(abench_host_read(NULL), ABENCH_ERROR_ARGUMENT);
 }
 
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(a_file_is_read_whole_or_cut_to_the_buffer),
         cmocka_unit_test(a_long_file_that_comes_in_pieces_is_read_to_its_end),
         cmocka_unit_test(what_cannot_be_read_gives_its_errno),
-        cmocka_unit_test(the_group_of_a_controller_is_found),
-        cmocka_unit_test(a_damaged_group_list_names_no_group),
-        cmocka_unit_test(a_limit_is_a_number_below_what_version_1_calls_none),
-        IN_FOLDER(the_smallest_limit_on_the_way_up_counts),
-        IN_FOLDER(version_2_counts_alone_and_beside_version_1),
-        IN_FOLDER(a_container_whose_group_is_hidden_has_the_limit_of_its_root),
         cmocka_unit_test(the_cpu_model_is_the_first_one_whole),
         cmocka_unit_test(the_chosen_word_stands_in_brackets),
         cmocka_unit_test(the_first_line_loses_its_spaces),

@@ -24,10 +24,19 @@ static const char status_text[] = "Name:\tcat\n"
                                   "RssFile:\t    1656 kB\n"
                                   "RssShmem:\t       0 kB\n"
                                   "VmData:\t     360 kB\n"
+                                  "VmPTE:\t      52 kB\n"
                                   "VmSwap:\t      24 kB\n"
                                   "HugetlbPages:\t       0 kB\n"
                                   "Threads:\t17\n"
                                   "SigQ:\t0/96365\n";
+
+static const char switches_text[] = "Name:\tcat\n"
+                                    "Threads:\t17\n"
+                                    "Mems_allowed_list:\t0\n"
+                                    "voluntary_ctxt_switches:\t8\n"
+                                    "nonvoluntary_ctxt_switches:\t131\n";
+
+static const char schedstat_text[] = "711823 41652 9\n";
 
 static const char rollup_text[] =
     "563956237000-7ffec54de000 ---p 00000000 00:00 0                          [rollup]\n"
@@ -35,13 +44,16 @@ static const char rollup_text[] =
     "Pss:                 434 kB\n"
     "Pss_Dirty:           112 kB\n"
     "Pss_Anon:            113 kB\n"
+    "Pss_File:            321 kB\n"
+    "Pss_Shmem:             8 kB\n"
     "Shared_Clean:       1588 kB\n"
     "Private_Clean:        68 kB\n"
     "Private_Dirty:       112 kB\n"
     "LazyFree:             16 kB\n"
     "AnonHugePages:      2048 kB\n"
     "Swap:                  4 kB\n"
-    "SwapPss:               2 kB\n";
+    "SwapPss:               2 kB\n"
+    "Locked:               12 kB\n";
 
 static const char stat_text[] =
     "5055 (a) b (c) R 5049 5049 3259 0 -1 4194304 106 7 3 2 0 0 0 0 20 0 1 0 131214 3133440 414 "
@@ -76,6 +88,8 @@ static const struct {
 } recorded[] = {
     {abench__parse_statm, statm_text, ABENCH__STATM_FIELDS},
     {abench__parse_status, status_text, ABENCH__STATUS_FIELDS},
+    {abench__parse_switches, switches_text, ABENCH__SWITCHES_FIELDS},
+    {abench__parse_schedstat, schedstat_text, ABENCH__SCHEDSTAT_FIELDS},
     {abench__parse_rollup, rollup_text, ABENCH__ROLLUP_FIELDS},
     {abench__parse_stat, stat_text, ABENCH__STAT_FIELDS},
     {abench__parse_meminfo, meminfo_text, ABENCH__MEMINFO_FIELDS},
@@ -104,7 +118,17 @@ static void recorded_texts_give_their_values(void **state)
     assert_int_equal(v[ABENCH__STATUS_RSS_FILE], 1656 * 1024);
     assert_int_equal(v[ABENCH__STATUS_RSS_SHMEM], 0);
     assert_int_equal(v[ABENCH__STATUS_SWAP], 24 * 1024);
+    assert_int_equal(v[ABENCH__STATUS_PAGE_TABLES], 52 * 1024);
     assert_int_equal(v[ABENCH__STATUS_THREADS], 17);
+
+    parse_all(abench__parse_switches, switches_text, v);
+    assert_int_equal(v[ABENCH__SWITCHES_VOLUNTARY], 8);
+    assert_int_equal(v[ABENCH__SWITCHES_INVOLUNTARY], 131);
+
+    parse_all(abench__parse_schedstat, schedstat_text, v);
+    assert_int_equal(v[ABENCH__SCHEDSTAT_RUN], 711823);
+    assert_int_equal(v[ABENCH__SCHEDSTAT_WAIT], 41652);
+    assert_int_equal(v[ABENCH__SCHEDSTAT_SLICES], 9);
 
     parse_all(abench__parse_rollup, rollup_text, v);
     assert_int_equal(v[ABENCH__ROLLUP_RSS], 1768 * 1024);
@@ -114,6 +138,12 @@ static void recorded_texts_give_their_values(void **state)
     assert_int_equal(v[ABENCH__ROLLUP_LAZYFREE], 16 * 1024);
     assert_int_equal(v[ABENCH__ROLLUP_HUGE], 2048 * 1024);
     assert_int_equal(v[ABENCH__ROLLUP_SWAP], 4 * 1024);
+    assert_int_equal(v[ABENCH__ROLLUP_PSS_DIRTY], 112 * 1024);
+    assert_int_equal(v[ABENCH__ROLLUP_PSS_ANON], 113 * 1024);
+    assert_int_equal(v[ABENCH__ROLLUP_PSS_FILE], 321 * 1024);
+    assert_int_equal(v[ABENCH__ROLLUP_PSS_SHMEM], 8 * 1024);
+    assert_int_equal(v[ABENCH__ROLLUP_SWAP_PSS], 2 * 1024);
+    assert_int_equal(v[ABENCH__ROLLUP_LOCKED], 12 * 1024);
 
     parse_all(abench__parse_meminfo, meminfo_text, v);
     assert_true(v[ABENCH__MEMINFO_TOTAL] == (uint64_t)24683568 * 1024);
@@ -129,7 +159,12 @@ static void a_program_name_may_hold_brackets_spaces_and_newlines(void **state)
         char text[512] = "5055 (";
         strcat(text, names[i]);
         strcat(text, strrchr(stat_text, ')'));
-        assert_int_equal(parse_all(abench__parse_stat, text, v), 15);
+        assert_int_equal(parse_all(abench__parse_stat, text, v), (1u << ABENCH__STAT_FIELDS) - 1);
+        assert_int_equal(v[ABENCH__STAT_STATE], 'R');
+        assert_int_equal(v[ABENCH__STAT_PARENT], 5049);
+        assert_int_equal(v[ABENCH__STAT_THREADS], 1);
+        assert_int_equal(v[ABENCH__STAT_START_TIME], 131214);
+        assert_int_equal(v[ABENCH__STAT_SIZE], 3133440);
         assert_int_equal(v[ABENCH__STAT_MINOR_FAULTS], 106);
         assert_int_equal(v[ABENCH__STAT_MAJOR_FAULTS], 3);
         assert_true(v[ABENCH__STAT_START_CODE] == 94804258295808u);
@@ -198,7 +233,11 @@ static void absent_fields_are_not_valid(void **state)
                      1u << ABENCH__ROLLUP_RSS | 1u << ABENCH__ROLLUP_PSS |
                          1u << ABENCH__ROLLUP_SWAP);
     /* Names that only begin, or end, like one that is looked for. */
-    assert_int_equal(parse_all(abench__parse_rollup, "Pss_Anon: 4 kB\nSwapPss: 4 kB\n", v), 0);
+    assert_int_equal(parse_all(abench__parse_rollup, "Pss_AnonX: 4 kB\nXSwap: 4 kB\n", v), 0);
+    assert_int_equal(parse_all(abench__parse_rollup, "Pss_Anon: 4 kB\nSwapPss: 4 kB\n", v),
+                     1u << ABENCH__ROLLUP_PSS_ANON | 1u << ABENCH__ROLLUP_SWAP_PSS);
+    assert_int_equal(parse_all(abench__parse_switches, "nonvoluntary_ctxt_switches:\t3\n", v),
+                     1u << ABENCH__SWITCHES_INVOLUNTARY);
     assert_int_equal(parse_all(abench__parse_status, "XVmRSS:\t4 kB\nVmRSSX:\t4 kB\n", v), 0);
     assert_int_equal(parse_all(abench__parse_status, "VmRSSX\t4 kB\nVmRSS \t4 kB\n", v), 0);
 }
@@ -230,7 +269,10 @@ static void numbers_that_are_none_or_too_large_are_not_valid(void **state)
     assert_int_equal(parse_all(abench__parse_status, "Threads:\t1 kB\n", v), 0);
 
     assert_int_equal(parse_all(abench__parse_stat, "1 (x) R 1 1 1 0 -1 0 -106 7 3 2 \n", v),
-                     1u << ABENCH__STAT_MAJOR_FAULTS);
+                     1u << ABENCH__STAT_STATE | 1u << ABENCH__STAT_PARENT |
+                         1u << ABENCH__STAT_MAJOR_FAULTS);
+    assert_int_equal(parse_all(abench__parse_stat, "1 (x) RS -1 1 1 0 -1 0 1 7 \n", v),
+                     1u << ABENCH__STAT_MINOR_FAULTS);
     assert_int_equal(parse_all(abench__parse_stat, "1 x R 1 1 1 0 -1 0 106 7 3 2 \n", v), 0);
     assert_int_equal(parse_all(abench__parse_stat, "1 (x)R 1 1 1 0 -1 0 106 7 3 2 \n", v), 0);
 }
@@ -245,6 +287,24 @@ static void the_last_line_needs_its_unit_but_no_newline(void **state)
     assert_int_equal(parse_all(abench__parse_status, "Threads:\t1", v), 0); /* or 17, cut */
 }
 
+/* No kernel's order: the search must not depend on it, only be fast in it. */
+static void lines_in_any_order_give_their_values(void **state)
+{
+    static const char text[] = "Locked: 1 kB\nSwap: 2 kB\nPss: 3 kB\nPss_Anon: 4 kB\nSwap_X: 9 kB\n"
+                               "Private_Dirty: 5 kB\nRss: 6 kB\nPss_Dirty: 7 kB\nRss: 8 kB\n";
+    uint64_t v[ABENCH__PROC_FIELDS_MAX];
+
+    (void)state;
+    parse_all(abench__parse_rollup, text, v);
+    assert_int_equal(v[ABENCH__ROLLUP_LOCKED], 1024);
+    assert_int_equal(v[ABENCH__ROLLUP_SWAP], 2 * 1024);
+    assert_int_equal(v[ABENCH__ROLLUP_PSS], 3 * 1024);
+    assert_int_equal(v[ABENCH__ROLLUP_PSS_ANON], 4 * 1024);
+    assert_int_equal(v[ABENCH__ROLLUP_PRIVATE_DIRTY], 5 * 1024);
+    assert_int_equal(v[ABENCH__ROLLUP_PSS_DIRTY], 7 * 1024);
+    assert_int_equal(v[ABENCH__ROLLUP_RSS], 8 * 1024);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -254,6 +314,7 @@ int main(void)
         cmocka_unit_test(a_byte_changed_anywhere_leaves_absent_fields_zero),
         cmocka_unit_test(absent_fields_are_not_valid),
         cmocka_unit_test(numbers_that_are_none_or_too_large_are_not_valid),
+        cmocka_unit_test(lines_in_any_order_give_their_values),
         cmocka_unit_test(the_last_line_needs_its_unit_but_no_newline),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
