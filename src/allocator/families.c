@@ -1,6 +1,6 @@
 #include "allocator/families.h"
 
-/* In this order; the entry that reads the whole symbol table stands last. */
+/* In this order; the entries that read the whole symbol table stand last. */
 static const abench__family families[] = {
     {"glibc", "gnu_get_libc_version", NULL, abench__glibc_version},
     /* not mallctl: snmalloc may export one that always fails */
@@ -11,12 +11,17 @@ static const abench__family families[] = {
     {"tbbmalloc", "__TBB_malloc_proxy", NULL, abench__tbbmalloc_version},
     {"scudo", "__scudo_print_stats", NULL, NULL},
     {"rpmalloc", "rpmalloc", NULL, NULL},
+    /* without its prefix, h_, as who replaces malloc by it builds it */
+    {"hardened_malloc", "malloc_object_size_fast", NULL, NULL},
+    {"mesh", "mesh_mallctl", NULL, NULL},
     /* the third stage of musl's loader, which the second looks up by name */
     {"musl", "__dls3", NULL, NULL},
     /* all that snmalloc's shim exports beyond the C functions, unless it is built with its C++
        symbols visible */
     {"snmalloc", "__malloc_end_pointer", NULL, NULL},
     {"snmalloc", NULL, "snmalloc", NULL},
+    /* a C++ function; its C functions are those of every allocator made with Heap Layers */
+    {"hoard", NULL, "getMainHoardHeap", NULL},
 };
 
 const abench__family *abench__family_of(const abench__object *provider)

@@ -8,6 +8,8 @@
 #ifndef ABENCH_ALLOCATOR_FAMILIES_H
 #define ABENCH_ALLOCATOR_FAMILIES_H
 
+#include <allocbench/base.h>
+
 #include "allocator/symfind.h"
 
 typedef struct abench__family {
@@ -20,6 +22,10 @@ typedef struct abench__family {
 
 /* The family of the object, or NULL. */
 const abench__family *abench__family_of(const abench__object *provider);
+
+/* The object that provides malloc; the program itself when it is statically linked.
+ * ABENCH_ERROR_UNSUPPORTED: no object does. Allocates nothing. */
+abench_status abench__provider(abench__object *out);
 
 /* "5.3.0-0-g54eaed1d8b56..." from mallctl("version") (jemalloc.c) */
 void abench__jemalloc_version(const abench__object *provider, char *version, uint32_t size);

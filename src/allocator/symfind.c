@@ -177,8 +177,7 @@ static const abench__symbol *find_gnu(const abench__object *object, const struct
     }
 }
 
-/* ---- the older hash table: bucket count, symbol count, buckets, chains
- * --------------------------*/
+/* ---- the older hash table: bucket count, symbol count, buckets, chains ----------------------- */
 
 static int hash_is_whole(const abench__object *object)
 {

@@ -36,8 +36,7 @@ abench__function abench__object_function(const abench__object *object, const cha
 int abench__object_mentions(const abench__object *object, const char *part);
 
 /* The first object in load order that defines name (by default): the one that serves the program
- * where references carry no version. 1 when there
- * is one. */
+ * where references carry no version. 1 when there is one. */
 int abench__objects_find(const char *name, abench__object *out);
 
 /* The C library's own object, by a function that only it has. 1 when it is glibc, and found. */

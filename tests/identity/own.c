@@ -6,6 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef IDENTITY_OWN_WEAK
+#pragma weak malloc
+#pragma weak free
+#pragma weak calloc
+#pragma weak realloc
+#pragma weak memalign
+#pragma weak aligned_alloc
+#pragma weak posix_memalign
+#endif
+
 static union {
     max_align_t align;
     unsigned char bytes[1 << 20];

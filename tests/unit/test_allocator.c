@@ -51,13 +51,15 @@ static const char *library(const char *const *patterns, char path[512])
     return NULL;
 }
 
-static void run(child *c, const char *program, const char *argument, const char *preload)
+/* variable: one more of the environment, or NULL. */
+static void run_with(child *c, const char *program, const char *argument, const char *preload,
+                     const char *variable)
 {
-    char variable[1200];
+    char loaded[1200];
     char *argv[] = {(char *)program, (char *)argument, NULL};
-    char *envp[] = {variable, NULL};
+    char *envp[] = {loaded, (char *)variable, NULL};
 
-    snprintf(variable, sizeof variable, "LD_PRELOAD=%s", preload);
+    snprintf(loaded, sizeof loaded, "LD_PRELOAD=%s", preload);
     memset(c, 0, sizeof *c);
     c->argv = argv;
     c->envp = envp;
@@ -73,6 +75,11 @@ static void assert_value(const child *c, const char *key, const char *expected)
     child_value(c, key, value, sizeof value);
     if (strcmp(value, expected) != 0)
         fail_msg("%s is \"%s\" instead of \"%s\"; all of it:\n%s", key, value, expected, c->output);
+}
+
+static void run(child *c, const char *program, const char *argument, const char *preload)
+{
+    run_with(c, program, argument, preload, NULL);
 }
 
 /* What binutils says of the file is what the process says of itself. */
@@ -143,8 +150,7 @@ static void assert_glibc(const child *c)
     assert_non_null(strstr(path, "/libc.so.6"));
 }
 
-/* ---- identity
- * ------------------------------------------------------------------------------------*/
+/* ---- identity -------------------------------------------------------------------------------- */
 
 static void names_glibc_without_preload(void **state)
 {
@@ -191,6 +197,29 @@ static void names_the_older_scudo(void **state)
     check_family(old_scudo, "scudo", NULL);
 }
 
+/* By libraries of this test that have a malloc and the family's symbol. */
+static void names_families_that_debian_has_not(void **state)
+{
+    static const struct {
+        const char *symbol, *family;
+    } cases[] = {{"malloc_object_size_fast", "hardened_malloc"},
+                 {"mesh_mallctl", "mesh"},
+                 {"_Z16getMainHoardHeapv", "hoard"},
+                 {"rpmalloc", "rpmalloc"},
+                 {"__malloc_end_pointer", "snmalloc"},
+                 {"MallocExtension_Internal_GetNumericProperty", "google-tcmalloc"}};
+    char path[512];
+    child c;
+
+    (void)state;
+    for (size_t at = 0; at < sizeof cases / sizeof cases[0]; at++) {
+        snprintf(path, sizeof path, "%s/libidentity-as-%s.so", IDENTITY_DIRECTORY,
+                 cases[at].symbol);
+        run(&c, PROGRAM("show"), NULL, path);
+        assert_provider(&c, cases[at].family, path, NULL);
+    }
+}
+
 /* As the loader tells. */
 static void assert_malloc_is_in(const child *c, const char *part)
 {
@@ -221,6 +250,27 @@ static void is_not_misled_by_a_malloc_of_another_version(void **state)
     run(&c, PROGRAM("show"), NULL, IDENTITY_DIRECTORY "/libidentity-versioned.so");
     assert_malloc_is_in(&c, "/libc.so.6");
     assert_glibc(&c);
+}
+
+/* A strong malloc goes before a weak one when the loader is told so, and else does not. */
+static void is_not_misled_by_a_weak_malloc(void **state)
+{
+    const char *const path = IDENTITY_DIRECTORY "/libidentity-weak.so";
+    char others[1200];
+    child c;
+
+    (void)state;
+    run(&c, PROGRAM("show"), NULL, path);
+    assert_provider(&c, "unknown", path, NULL);
+    run_with(&c, PROGRAM("show"), NULL, path, "LD_DYNAMIC_WEAK=1");
+    assert_value(&c, "family", "glibc");
+    assert_value(&c, "mixed", "1");
+    /* The C library's malloc, free and realloc are strong, its calloc is not. */
+    child_value(&c, "others", others, sizeof others);
+    assert_ptr_equal(strstr(others, "calloc by " IDENTITY_DIRECTORY "/libidentity-weak.so; "),
+                     others);
+    assert_null(strstr(others, "free by"));
+    assert_null(strstr(others, "realloc by"));
 }
 
 static void names_the_first_of_two_preloaded(void **state)
@@ -312,6 +362,21 @@ static void says_static_of_a_program_with_its_own_malloc(void **state)
     assert_value(&c, "others", "");
 }
 
+/* Then the program of the process is the loader, and ours its argument. */
+static void names_a_program_that_the_loader_was_given(void **state)
+{
+    static const char *const loaders[] = {"/lib64/ld-linux-*.so.*", "/lib/ld-linux-*.so.*", NULL};
+    char path[512];
+    child c;
+
+    (void)state;
+    run(&c, library(loaders, path), PROGRAM("own"), "");
+    assert_program_serves(&c, PROGRAM("own"));
+    run(&c, path, PROGRAM("show"), "");
+    assert_value(&c, "family", "glibc");
+    assert_value(&c, "static", "0");
+}
+
 static void says_mixed_and_who_serves_the_others(void **state)
 {
     char path[512], expected[4096];
@@ -378,8 +443,7 @@ static void reads_both_of_mimalloc_s_numberings(void **state)
     }
 }
 
-/* ---- the process's malloc, and the null allocator
- * ------------------------------------------------*/
+/* ---- the process's malloc, and the null allocator -------------------------------------------- */
 
 static void process_is_the_malloc_of_the_program(void **state)
 {
@@ -488,14 +552,17 @@ int main(void)
         cmocka_unit_test(names_tbbmalloc_by_its_proxy),
         cmocka_unit_test(names_scudo),
         cmocka_unit_test(names_the_older_scudo),
+        cmocka_unit_test(names_families_that_debian_has_not),
         cmocka_unit_test(names_a_library_whose_malloc_only_versioned_references_reach),
         cmocka_unit_test(is_not_misled_by_a_malloc_of_another_version),
+        cmocka_unit_test(is_not_misled_by_a_weak_malloc),
         cmocka_unit_test(names_the_first_of_two_preloaded),
         cmocka_unit_test(names_glibc_when_another_library_is_preloaded),
         cmocka_unit_test(is_not_misled_by_a_family_s_symbols_without_malloc),
         cmocka_unit_test(looks_through_a_program_that_takes_malloc_s_address),
         cmocka_unit_test(says_static_of_static_programs),
         cmocka_unit_test(says_static_of_a_program_with_its_own_malloc),
+        cmocka_unit_test(names_a_program_that_the_loader_was_given),
         cmocka_unit_test(says_mixed_and_who_serves_the_others),
         cmocka_unit_test(allocates_nothing_from_the_heap_it_names),
         cmocka_unit_test(refuses_an_identity_that_is_too_small),

@@ -78,8 +78,7 @@ static void finds_nothing_that_is_not_defined(void **state)
             fail_msg("\"%s\" was found", names[at]);
 }
 
-/* ---- one library, loaded by the loader
- * -----------------------------------------------------------*/
+/* ---- one library, loaded by the loader ------------------------------------------------------- */
 
 struct named {
     const char *part;
@@ -194,8 +193,7 @@ static void shows_the_program_once_and_the_vdso_never(void **state)
     assert_int_equal(programs, 1);
 }
 
-/* ---- a file laid out in memory, its addresses not relocated (as musl leaves them)
- * ---------------- */
+/* ---- a file laid out in memory, its addresses not relocated (as musl leaves them) ------------ */
 
 #define IMAGE_BYTES    ((size_t)1 << 20)
 #define GUARD_BYTES    ((size_t)1 << 16)
