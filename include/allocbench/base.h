@@ -8,6 +8,7 @@
  *    thread" (call it while the process has one thread);
  *  - a struct that begins with struct_size is filled by its abench_X_init() (or the macro
  *    ABENCH_X_INIT); 0 in a field means "the default"; fields are only ever appended;
+ *  - a pointer must not be NULL where its function does not say that it may be;
  *  - out-parameters come last; strings given to the library are copied, strings returned belong
  *    to the object they were asked of;
  *  - nothing here calls malloc: objects live in mappings of their own, or in memory from the

@@ -24,26 +24,37 @@
  *   ALLOCBENCH_WARMUP_MS    likewise
  *   ALLOCBENCH_SLICE        operations a slice
  *   ALLOCBENCH_SAMPLE_US    period of the memory timeline
+ *   ALLOCBENCH_SETTLE_S     readings 1, 2, 4, 8 ... s after everything was freed, up to so many
+ *   ALLOCBENCH_PURGE        1: then the allocator is asked to give back what it can, and read again
  *   ALLOCBENCH_LATENCY      one operation in so many is timed; 1: each, for tails only; 0: none
  *   ALLOCBENCH_TURN         "IN,OUT": two descriptors. The run writes one line "ready ..." to OUT
  *                           when it could begin, then reads one byte from IN before each slice and
  *                           writes "slice\n" to OUT after each but the last, after which the
- *                           tool waits for the harness to end: how runs are played in lockstep
+ *                           tool waits for the harness to end: how runs are played in lockstep.
+ *                           One that settles or purges writes "last\n" after the last slice and
+ *                           reads one byte before it does
  *
  * Result file, schema 1: JSON Lines, one object a line, {"record": KIND, ...}. A file without its
  * end record is a run that died. Readers skip kinds and keys that they do not know.
  *
  *   manifest  first: schema, library, name, nonce, unix_s, pid, command (list), workload,
  *             plan_digest (16 hex digits), seed, lanes, touch, slice_operations,
- *             latency_interval (0: none), sample_us,
+ *             latency_interval (0: none), sample_us, sampler ("process", "thread"),
  *             own_allocator (a vtable of the caller's was played), allocator {family, version,
  *             build_id, file, device, inode, mixed, static, others},
- *             environment {NAME: VALUE of what steers an allocator}, host {...}
+ *             environment {NAME: VALUE of what steers an allocator}, settings {NAME: VALUE as the
+ *             allocator tells them}, host {...}
  *   phase     at each phase's end: index (-1: the baseline, before anything), name, timed,
  *             operations, time_ns (the timeline's clock), live_bytes, live_blocks, usable_bytes,
- *             and memory {field: value} of the fields that could be read
+ *             memory {field: value} of the fields that could be read, and account {statistic:
+ *             value} under the allocator's own names; account_ns (what reading that took)
+ *   after     behind the last phase, when everything is freed: name ("1s", "2s", ... or "purged"),
+ *             memory and account as of a phase; call and call_ns of a purge. One whose seconds went
+ *             by before the run's turn came is left out, with a warning
+ *   machine   before and after {counter: value}, changes [{name, verdict, value}]: what the machine
+ *             did meanwhile that may have disturbed the run (abench_machine_changes)
  *   reading   time_ns, cost_ns and the fields that could be read
- *   slice     index, phase, operations, wall_ns, cpu_ns, busy_ns, wait_ns
+ *   slice     index, phase, operations, wall_ns, cpu_ns, busy_ns, wait_ns, live_bytes, rss_bytes
  *   histogram for each kind of latency that was measured in timed phases: name (of
  *             abench_latency_name), unit "ns", interval (one operation in so many was timed; own
  *             work: 1), count, minimum, maximum, floor_ppm (a list: of the quantiles that are
@@ -74,6 +85,14 @@ extern "C" {
 #define ABENCH_SLICES_MAX  1000000u    /* work of more slices is refused before it begins */
 #define ABENCH_LATENCY_OFF 0xffffffffu /* a latency_interval: no operation is timed */
 
+/* Flags of the options. */
+#define ABENCH_RUN_PURGE 1u /* at the end, the allocator is asked to give back what it can */
+/* Who reads the timeline. Unasked: of a tape a helper process, so that one lane stays the process's
+ * only thread; of own work a thread, because a clone of a large process lets each of its pages take
+ * a minor fault at the next write. */
+#define ABENCH_RUN_SAMPLER_THREAD  2u
+#define ABENCH_RUN_SAMPLER_PROCESS 4u
+
 typedef struct abench_run_options {
     uint32_t struct_size;
     uint32_t lanes;       /* 0: what the workload says */
@@ -81,11 +100,14 @@ typedef struct abench_run_options {
     uint64_t duration_ms; /* 0: not limited by time */
     uint64_t warmup_ms;
     uint64_t slice_operations; /* 0: 400000; a run keeps up to ABENCH_SLICES_MAX slices */
-    uint32_t sample_us;        /* 0: 10000 */
+    uint32_t sample_us;        /* 0: 10000; at least 1000 */
     int32_t turn_in;           /* both 0: not in lockstep */
     int32_t turn_out;
     uint32_t latency_interval; /* of a tape: one operation in so many is timed. 0: 1024; 1: each, in
                                   a pass for tails: its metrics begin above p99 */
+    uint32_t settle_s;         /* readings 1, 2, 4, 8 ... s after everything was freed, up to so
+                                  many, at most 128; 0: none */
+    uint32_t flags;            /* ABENCH_RUN_... */
     const char *name;          /* of the run, for the manifest; NULL: the workload's spec */
     const char *result_path;   /* NULL: none; created by abench_run_create, must not exist */
     const char *nonce;         /* NULL: none */
@@ -94,7 +116,7 @@ typedef struct abench_run_options {
 
 #define ABENCH_RUN_OPTIONS_INIT                                                                    \
     {                                                                                              \
-        sizeof(abench_run_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                          \
+        sizeof(abench_run_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                    \
     }
 
 /* Sets struct_size, the rest to 0. Any thread. */

@@ -3,6 +3,7 @@
 
 #include "base/options.h"
 #include "run/lane.h"
+#include "run/metrics.h"
 
 #define INFO_FIRST_RELEASE 32u
 #define QUANTILES          RUN_QUANTILES
@@ -11,38 +12,6 @@
 const uint32_t abench__run_quantiles[RUN_QUANTILES] = {500000, 990000, 999000, 999900};
 
 _Static_assert(sizeof(abench_metric_info) == INFO_FIRST_RELEASE, "first release");
-
-enum {
-    TIME_PER_OPERATION,
-    OPERATIONS,
-    DURATION,
-    WALL,
-    CPU,
-    BUSY,
-    WAIT,
-    LIVE,
-    USABLE,
-    USABLE_PER_LIVE,
-    RSS,
-    RSS_PER_LIVE,
-    PSS,
-    PRIVATE_DIRTY,
-    LAZYFREE,
-    RSS_DRAINED,
-    RSS_PEAK,
-    RSS_MEDIAN,
-    RSS_BASELINE,
-    PEAK_RECOVERED,
-    MINOR_FAULTS,
-    MAJOR_FAULTS,
-    REQUESTS,
-    REQUESTS_PER_SECOND,
-    MALLOC_P50, /* and the other QUANTILES, and the largest; so for each kind below */
-    MALLOC_TOUCH_P50 = MALLOC_P50 + QUANTILES + 1,
-    FREE_P50 = MALLOC_TOUCH_P50 + QUANTILES + 1,
-    REQUEST_P50 = FREE_P50 + QUANTILES + 1,
-    METRICS = REQUEST_P50 + QUANTILES + 1
-};
 
 #define LOWER  ABENCH_DIRECTION_LOWER
 #define HIGHER ABENCH_DIRECTION_HIGHER
@@ -80,6 +49,8 @@ static const struct {
     [LIVE] = {"live_bytes", "bytes", NONE,
               "bytes requested and not freed, at the end of the last "
               "timed phase"},
+    [LIVE_PEAK] = {"live_peak_bytes", "bytes", NONE,
+                   "most bytes requested and not freed, at any operation"},
     [USABLE] = {"usable_bytes", "bytes", LOWER, "sum of malloc_usable_size over the same blocks"},
     [USABLE_PER_LIVE] = {"usable_per_live", "ratio", LOWER,
                          "usable_bytes / live_bytes: internal fragmentation"},
@@ -91,10 +62,48 @@ static const struct {
                        "private dirty pages at the same point less the baseline"},
     [LAZYFREE] = {"lazyfree_bytes", "bytes", NONE,
                   "pages at the same point that are in RSS but given back (MADV_FREE)"},
+    [HUGE] = {"huge_bytes", "bytes", NONE,
+              "pages at the same point that huge pages serve (AnonHugePages), less the baseline"},
+    [INTERNAL_PER_LIVE] = {"fragmentation_internal_per_live", "ratio", LOWER,
+                           "(usable_bytes - live_bytes) / live_bytes"},
+    [INTERNAL_PER_USABLE] = {"fragmentation_internal_per_usable", "ratio", LOWER,
+                             "(usable_bytes - live_bytes) / usable_bytes"},
+    [EXTERNAL] = {"fragmentation_external_bytes", "bytes", LOWER,
+                  "rss_bytes - usable_bytes: external fragmentation, caches and tables"},
+    [OVERHEAD_PER_RSS] = {"fragmentation_per_rss", "ratio", LOWER,
+                          "(rss_bytes - live_bytes) / rss_bytes"},
+    [HEAP_BLOWUP] = {"heap_blowup", "ratio", LOWER,
+                     "rss_peak_bytes / live_peak_bytes: heap blowup over the tape's own peak"},
+    [FRAGMENTATION_AVERAGE] = {"fragmentation_average", "ratio", LOWER,
+                               "mean over the operations of RSS less the baseline / mean of live "
+                               "bytes, less 1, at the slices' ends (Johnstone and Wilson 1998, "
+                               "measure 1)"},
+    [FRAGMENTATION_AT_LIVE_PEAK] = {"fragmentation_at_live_peak", "ratio", LOWER,
+                                    "RSS less the baseline / live bytes, less 1, where most is "
+                                    "live (measure 2)"},
+    [FRAGMENTATION_AT_RSS_PEAK] = {"fragmentation_at_rss_peak", "ratio", LOWER,
+                                   "the same where RSS is largest (measure 3)"},
+    [FRAGMENTATION_OF_PEAKS] = {"fragmentation_of_peaks", "ratio", LOWER,
+                                "largest RSS less the baseline / most live bytes, less 1 "
+                                "(measure 4)"},
     [RSS_DRAINED] = {"rss_drained_bytes", "bytes", LOWER,
                      "RSS at the end of the run, everything freed, less the baseline; of own work: "
                      "when its last phase is not timed"},
-    [RSS_PEAK] = {"rss_peak_bytes", "bytes", LOWER, "VmHWM at the end less the baseline RSS"},
+    [LAZYFREE_DRAINED] = {"lazyfree_drained_bytes", "bytes", NONE,
+                          "pages at the same point that are in RSS but given back (MADV_FREE)"},
+    [RSS_AFTER_1S] = {"rss_after_1s_bytes", "bytes", LOWER,
+                      "RSS 1 s after everything was freed, less the baseline; nothing is asked of "
+                      "the allocator meanwhile"},
+    [RSS_AFTER_2S] = {"rss_after_2s_bytes", "bytes", LOWER, "the same after 2 s"},
+    [RSS_AFTER_4S] = {"rss_after_4s_bytes", "bytes", LOWER, "the same after 4 s"},
+    [RSS_AFTER_8S] = {"rss_after_8s_bytes", "bytes", LOWER, "the same after 8 s"},
+    [RSS_PURGED] = {"rss_purged_bytes", "bytes", LOWER,
+                    "RSS after one thread asked the allocator to give back all that it can, "
+                    "everything freed, less the baseline"},
+    [PURGE] = {"purge_ns", "ns", NONE, "what that took"},
+    [RSS_PEAK] =
+        {"rss_peak_bytes", "bytes", LOWER,
+         "VmHWM, or the largest reading of RSS where that lies above it, less the baseline RSS"},
     [RSS_MEDIAN] = {"rss_median_bytes", "bytes", LOWER,
                     "median RSS of the timeline less the baseline"},
     [RSS_BASELINE] = {"rss_baseline_bytes", "bytes", NONE,
@@ -103,8 +112,18 @@ static const struct {
         {"peak_recovered_ratio", "ratio", HIGHER,
          "median over the phases called peak-N, with recovery-N behind: the share of "
          "RSS's growth in the peak that is gone when the recovery ends"},
+    [PAGE_TABLES] = {"page_tables_bytes", "bytes", LOWER,
+                     "page tables (VmPTE, not in RSS) at the measured point less the baseline"},
     [MINOR_FAULTS] = {"minor_faults", "count", LOWER, "minor faults from baseline to end"},
     [MAJOR_FAULTS] = {"major_faults", "count", LOWER, "major faults from baseline to end"},
+    [VOLUNTARY_SWITCHES] = {"voluntary_switches", "count", NONE,
+                            "context switches by waiting, from baseline to end"},
+    [INVOLUNTARY_SWITCHES] = {"involuntary_switches", "count", NONE,
+                              "context switches by preemption, from baseline to end"},
+    [RUN_WAIT] = {"run_wait_ns", "ns", NONE,
+                  "time in which threads could run and waited for a CPU, from baseline to end"},
+    [READINGS_MISSED] = {"readings_missed", "count", NONE,
+                         "readings of the timeline that were late by a whole period or more"},
     [REQUESTS] = {"requests", "count", NONE, "own work: requests that ended in timed phases"},
     [REQUESTS_PER_SECOND] = {"requests_per_second", "1/s", HIGHER,
                              "requests by the wall time of the timed phases"},
@@ -115,7 +134,7 @@ static const struct {
     LATENCY(REQUEST_P50, "request", "own work: from the intended start to the end"),
 };
 
-_Static_assert(METRICS <= RUN_METRICS_MAX && RUN_METRICS_MAX <= 64, "a bit for each");
+_Static_assert(METRICS <= RUN_METRICS_MAX, "a place for each");
 _Static_assert(QUANTILES == 4, "as LATENCY has them");
 
 void abench_metric_info_init(abench_metric_info *info)
@@ -142,17 +161,22 @@ abench_status abench_run_metric(const abench_run *run, const char *name, double 
     if (run->state != RUN_STOPPED)
         return ABENCH_ERROR_STATE;
     for (uint32_t at = 0; at < METRICS; at++)
-        if (strcmp(metrics[at].name, name) == 0 && (run->metrics_valid >> at & 1) != 0) {
+        if (strcmp(metrics[at].name, name) == 0 && abench__run_has(run, at)) {
             *value = run->metrics[at];
             return ABENCH_OK;
         }
     return ABENCH_ERROR_NOT_FOUND;
 }
 
-static void set(abench_run *run, uint32_t metric, double value)
+void abench__run_set(abench_run *run, uint32_t metric, double value)
 {
     run->metrics[metric] = value;
-    run->metrics_valid |= (uint64_t)1 << metric;
+    run->metrics_valid[metric] = 1;
+}
+
+int abench__run_has(const abench_run *run, uint32_t metric)
+{
+    return run->metrics_valid[metric] != 0;
 }
 
 /* ---- medians --------------------------------------------------------------------------------- */
@@ -207,13 +231,14 @@ static void work_out_own_times(abench_run *run)
         wall += (double)run->phases[at].wall_ns;
         cpu += (double)run->phases[at].cpu_ns;
     }
-    set(run, WALL, wall);
-    set(run, CPU, cpu);
+    abench__run_set(run, WALL, wall);
+    abench__run_set(run, CPU, cpu);
     if (run->own_merged == NULL)
         return;
-    set(run, REQUESTS, (double)run->own_merged->request.count);
+    abench__run_set(run, REQUESTS, (double)run->own_merged->request.count);
     if (wall > 0)
-        set(run, REQUESTS_PER_SECOND, (double)run->own_merged->request.count / wall * 1e9);
+        abench__run_set(run, REQUESTS_PER_SECOND,
+                        (double)run->own_merged->request.count / wall * 1e9);
 }
 
 /* A pass that times every operation is one for tails: below them it measures itself. */
@@ -228,9 +253,9 @@ static void work_out_latency(abench_run *run, uint32_t kind, uint32_t metric)
         uint64_t value;
         if ((!tails_only || abench__run_quantiles[at] > TAIL_BEYOND) &&
             abench_histogram_quantile(histogram, abench__run_quantiles[at], &value) == ABENCH_OK)
-            set(run, metric + at, (double)value);
+            abench__run_set(run, metric + at, (double)value);
     }
-    set(run, metric + QUANTILES, (double)abench_histogram_maximum(histogram));
+    abench__run_set(run, metric + QUANTILES, (double)abench_histogram_maximum(histogram));
 }
 
 /* Sums over the slices of timed phases. */
@@ -291,20 +316,20 @@ static void work_out_times(abench_run *run)
         abench__run_warn(run,
                          "the lanes waited for each other in more than a quarter of their time, "
                          "which is not in the time: rank this workload by memory");
-    set(run, OPERATIONS, t.operations);
-    set(run, WALL, t.wall);
-    set(run, CPU, t.cpu);
-    set(run, BUSY, t.busy);
-    set(run, WAIT, t.wait);
-    set(run, TIME_PER_OPERATION, t.median_ns / t.operations);
+    abench__run_set(run, OPERATIONS, t.operations);
+    abench__run_set(run, WALL, t.wall);
+    abench__run_set(run, CPU, t.cpu);
+    abench__run_set(run, BUSY, t.busy);
+    abench__run_set(run, WAIT, t.wait);
+    abench__run_set(run, TIME_PER_OPERATION, t.median_ns / t.operations);
 }
 
-/* value - base of a field that both readings have. */
-static void set_growth(abench_run *run, uint32_t metric, uint32_t bits, const abench_memory *at,
-                       const abench_memory *base, uint64_t value, uint64_t base_value)
+void abench__run_set_growth(abench_run *run, uint32_t metric, uint64_t bits,
+                            const abench_memory *at, const abench_memory *base, uint64_t value,
+                            uint64_t base_value)
 {
     if ((at->valid & base->valid & bits) == bits)
-        set(run, metric, (double)value - (double)base_value);
+        abench__run_set(run, metric, (double)value - (double)base_value);
 }
 
 static void work_out_point(abench_run *run, const abench__run_phase *point)
@@ -312,20 +337,24 @@ static void work_out_point(abench_run *run, const abench__run_phase *point)
     const abench_memory *m = &point->memory, *base = &run->phases[0].memory;
 
     if (run->has_tape) {
-        set(run, LIVE, (double)point->live_bytes);
+        abench__run_set(run, LIVE, (double)point->live_bytes);
         if (point->has_usable)
-            set(run, USABLE, (double)point->usable_bytes);
+            abench__run_set(run, USABLE, (double)point->usable_bytes);
         if (point->has_usable && point->live_bytes > 0)
-            set(run, USABLE_PER_LIVE, (double)point->usable_bytes / (double)point->live_bytes);
+            abench__run_set(run, USABLE_PER_LIVE,
+                            (double)point->usable_bytes / (double)point->live_bytes);
     }
-    set_growth(run, RSS, ABENCH_MEMORY_RSS, m, base, m->rss_bytes, base->rss_bytes);
-    set_growth(run, PSS, ABENCH_MEMORY_PSS, m, base, m->pss_bytes, base->pss_bytes);
-    set_growth(run, PRIVATE_DIRTY, ABENCH_MEMORY_PRIVATE_DIRTY, m, base, m->private_dirty_bytes,
-               base->private_dirty_bytes);
+    abench__run_set_growth(run, RSS, ABENCH_MEMORY_RSS, m, base, m->rss_bytes, base->rss_bytes);
+    abench__run_set_growth(run, PSS, ABENCH_MEMORY_PSS, m, base, m->pss_bytes, base->pss_bytes);
+    abench__run_set_growth(run, PRIVATE_DIRTY, ABENCH_MEMORY_PRIVATE_DIRTY, m, base,
+                           m->private_dirty_bytes, base->private_dirty_bytes);
+    abench__run_set_growth(run, HUGE, ABENCH_MEMORY_HUGE, m, base, m->huge_bytes, base->huge_bytes);
+    abench__run_set_growth(run, PAGE_TABLES, ABENCH_MEMORY_PAGE_TABLES, m, base,
+                           m->page_tables_bytes, base->page_tables_bytes);
     if (m->valid & ABENCH_MEMORY_LAZYFREE)
-        set(run, LAZYFREE, (double)m->lazyfree_bytes);
-    if (run->has_tape && point->live_bytes > 0 && (run->metrics_valid >> RSS & 1) != 0)
-        set(run, RSS_PER_LIVE, run->metrics[RSS] / (double)point->live_bytes);
+        abench__run_set(run, LAZYFREE, (double)m->lazyfree_bytes);
+    if (run->has_tape && point->live_bytes > 0 && abench__run_has(run, RSS))
+        abench__run_set(run, RSS_PER_LIVE, run->metrics[RSS] / (double)point->live_bytes);
 }
 
 /* What a peak cost and what of it came back, from the phase before it to the one behind it. */
@@ -345,15 +374,25 @@ static void work_out_peaks(abench_run *run)
                 (double)(peak->memory.rss_bytes - before->memory.rss_bytes);
     }
     if (count > 0)
-        set(run, PEAK_RECOVERED, median(run->scratch, count));
+        abench__run_set(run, PEAK_RECOVERED, median(run->scratch, count));
 }
+
+/* More than this share of the timeline's readings missed is worth a word. */
+#define MISSED_SHARE 0.1
+#define MISSED_LEAST 10u
 
 static void work_out_timeline(abench_run *run)
 {
     const abench_memory *base = &run->phases[0].memory;
     const uint32_t readings = abench_sampler_count(run->sampler);
+    const uint64_t missed = abench_sampler_missed(run->sampler);
     uint32_t count = 0;
 
+    abench__run_set(run, READINGS_MISSED, (double)missed);
+    if (missed >= MISSED_LEAST && (double)missed * run->options.sample_us * 1000 >
+                                      MISSED_SHARE * (double)abench_sampler_time_ns(run->sampler))
+        abench__run_warn(run, "more than a tenth of the timeline's readings were missed: who takes "
+                              "them had no CPU in time");
     for (uint32_t at = 0; at < readings && count < run->scratch_bytes / sizeof(double); at++) {
         abench_memory reading;
         abench_memory_init(&reading);
@@ -362,7 +401,38 @@ static void work_out_timeline(abench_run *run)
             run->scratch[count++] = (double)reading.rss_bytes;
     }
     if (count > 0 && (base->valid & ABENCH_MEMORY_RSS))
-        set(run, RSS_MEDIAN, median(run->scratch, count) - (double)base->rss_bytes);
+        abench__run_set(run, RSS_MEDIAN, median(run->scratch, count) - (double)base->rss_bytes);
+}
+
+/* Threads that have ended meanwhile took their waits with them: a sum that fell is none. */
+static void work_out_schedule(abench_run *run, const abench_memory *last, const abench_memory *base)
+{
+    abench__run_set_growth(run, VOLUNTARY_SWITCHES, ABENCH_MEMORY_VOLUNTARY_SWITCHES, last, base,
+                           last->voluntary_switches, base->voluntary_switches);
+    abench__run_set_growth(run, INVOLUNTARY_SWITCHES, ABENCH_MEMORY_INVOLUNTARY_SWITCHES, last,
+                           base, last->involuntary_switches, base->involuntary_switches);
+    if (last->run_wait_ns >= base->run_wait_ns)
+        abench__run_set_growth(run, RUN_WAIT, ABENCH_MEMORY_RUN_WAIT, last, base, last->run_wait_ns,
+                               base->run_wait_ns);
+}
+
+/* The kernel notes its mark from counters that lag behind (by up to some 100 KB a CPU), so that an
+ * exact reading may lie above it. */
+static uint64_t highest_rss(const abench_run *run, uint64_t hwm_bytes)
+{
+    uint64_t highest = hwm_bytes;
+
+    for (uint32_t at = 1; at < run->phases_count; at++) {
+        const abench_memory *m = &run->phases[at].memory;
+        if (m->valid & ABENCH_MEMORY_RSS && m->rss_bytes > highest)
+            highest = m->rss_bytes;
+        if (m->valid & ABENCH_MEMORY_HWM && m->hwm_bytes > highest)
+            highest = m->hwm_bytes;
+    }
+    for (uint32_t at = 0; at < run->slices_count; at++)
+        if (run->slices_rss[at] != RUN_RSS_UNKNOWN && run->slices_rss[at] > highest)
+            highest = run->slices_rss[at];
+    return highest;
 }
 
 void abench__run_work_out(abench_run *run)
@@ -379,22 +449,28 @@ void abench__run_work_out(abench_run *run)
             point = &run->phases[at];
     if (point != NULL)
         work_out_point(run, point);
-    if (run->has_tape ? run->receipt.live_blocks_end == 0 : !end->timed)
-        set_growth(run, RSS_DRAINED, ABENCH_MEMORY_RSS, last, base, last->rss_bytes,
-                   base->rss_bytes);
-    set_growth(run, RSS_PEAK, ABENCH_MEMORY_RSS | ABENCH_MEMORY_HWM, last, base, last->hwm_bytes,
-               base->rss_bytes);
-    set_growth(run, MINOR_FAULTS, ABENCH_MEMORY_MINOR_FAULTS, last, base, last->minor_faults,
-               base->minor_faults);
-    set_growth(run, MAJOR_FAULTS, ABENCH_MEMORY_MAJOR_FAULTS, last, base, last->major_faults,
-               base->major_faults);
+    if (run->has_tape ? run->receipt.live_blocks_end == 0 : !end->timed) {
+        abench__run_set_growth(run, RSS_DRAINED, ABENCH_MEMORY_RSS, last, base, last->rss_bytes,
+                               base->rss_bytes);
+        if (last->valid & ABENCH_MEMORY_LAZYFREE)
+            abench__run_set(run, LAZYFREE_DRAINED, (double)last->lazyfree_bytes);
+    }
+    abench__run_set_growth(run, RSS_PEAK, ABENCH_MEMORY_RSS | ABENCH_MEMORY_HWM, last, base,
+                           highest_rss(run, last->hwm_bytes), base->rss_bytes);
+    abench__run_set_growth(run, MINOR_FAULTS, ABENCH_MEMORY_MINOR_FAULTS, last, base,
+                           last->minor_faults, base->minor_faults);
+    abench__run_set_growth(run, MAJOR_FAULTS, ABENCH_MEMORY_MAJOR_FAULTS, last, base,
+                           last->major_faults, base->major_faults);
+    work_out_schedule(run, last, base);
     if (base->valid & ABENCH_MEMORY_RSS)
-        set(run, RSS_BASELINE, (double)base->rss_bytes);
+        abench__run_set(run, RSS_BASELINE, (double)base->rss_bytes);
+    abench__run_work_out_fragmentation(run);
+    abench__run_work_out_after(run);
     work_out_peaks(run);
     work_out_latency(run, ABENCH_LATENCY_MALLOC, MALLOC_P50);
     work_out_latency(run, ABENCH_LATENCY_TOUCH, MALLOC_TOUCH_P50);
     work_out_latency(run, ABENCH_LATENCY_FREE, FREE_P50);
     work_out_latency(run, ABENCH_LATENCY_REQUEST, REQUEST_P50);
-    set(run, DURATION, (double)abench_sampler_time_ns(run->sampler));
+    abench__run_set(run, DURATION, (double)abench_sampler_time_ns(run->sampler));
     work_out_timeline(run);
 }

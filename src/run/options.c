@@ -5,6 +5,7 @@
 #include <allocbench/run.h>
 
 #include "base/text.h"
+#include "run/run.h"
 
 void abench_run_options_init(abench_run_options *options)
 {
@@ -82,6 +83,7 @@ static void take_text(const char *name, const char **value)
 abench_status abench_run_options_from_environment(abench_run_options *options, abench_error *error)
 {
     uint64_t lanes = options->lanes, sample_us = options->sample_us;
+    uint64_t settle_s = options->settle_s, purge = options->flags & ABENCH_RUN_PURGE;
     abench_status status = read_integer("ALLOCBENCH_SEED", UINT64_MAX, &options->seed, error);
 
     if (status == ABENCH_OK)
@@ -95,6 +97,10 @@ abench_status abench_run_options_from_environment(abench_run_options *options, a
     if (status == ABENCH_OK)
         status = read_integer("ALLOCBENCH_SAMPLE_US", UINT32_MAX, &sample_us, error);
     if (status == ABENCH_OK)
+        status = read_integer("ALLOCBENCH_SETTLE_S", RUN_SETTLE_MAX, &settle_s, error);
+    if (status == ABENCH_OK)
+        status = read_integer("ALLOCBENCH_PURGE", 1, &purge, error);
+    if (status == ABENCH_OK)
         status = read_latency(options, error);
     if (status == ABENCH_OK)
         status = read_turn(options, error);
@@ -102,6 +108,8 @@ abench_status abench_run_options_from_environment(abench_run_options *options, a
         return status;
     options->lanes = (uint32_t)lanes;
     options->sample_us = (uint32_t)sample_us;
+    options->settle_s = (uint32_t)settle_s;
+    options->flags = (options->flags & ~ABENCH_RUN_PURGE) | (purge ? ABENCH_RUN_PURGE : 0);
     take_text("ALLOCBENCH_RESULT", &options->result_path);
     take_text("ALLOCBENCH_NONCE", &options->nonce);
     return ABENCH_OK;

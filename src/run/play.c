@@ -61,12 +61,12 @@ static int32_t begin_turn(abench_run *run)
 {
     if (in_lockstep(run) && !await_turn(run))
         return 1;
-    return abench_sampler_start(run->sampler) == ABENCH_OK ? 0 : 1;
+    return abench__run_timeline_start(run) == ABENCH_OK ? 0 : 1;
 }
 
 static int32_t end_turn(abench_run *run)
 {
-    if (abench_sampler_stop(run->sampler) != ABENCH_OK)
+    if (abench__run_timeline_stop(run) != ABENCH_OK)
         return 1;
     return in_lockstep(run) && !tell(run, "slice\n");
 }
@@ -97,6 +97,36 @@ static int32_t on_mark(const abench_mark *mark, void *user)
     phase->live_bytes = mark->live_bytes;
     phase->live_blocks = mark->live_blocks;
     phase->has_usable = abench_mark_usable(mark, &phase->usable_bytes) == ABENCH_OK;
+    run->has_drained = mark->end && mark->live_blocks == 0;
+    return 0;
+}
+
+static void keep_slice(abench_run *run, const abench_slice *slice)
+{
+    abench_memory memory = ABENCH_MEMORY_INIT;
+
+    if (run->slices_count == run->slices_capacity) {
+        run->slices_lost++;
+        return;
+    }
+    abench_memory_reader_read(run->reader, ABENCH_TIER_STATM, &memory);
+    run->slices_rss[run->slices_count] =
+        memory.valid & ABENCH_MEMORY_RSS ? memory.rss_bytes : RUN_RSS_UNKNOWN;
+    run->slices[run->slices_count++] = *slice;
+}
+
+/* In lockstep what comes behind the last slice waits until every target has played its own, and is
+ * then done by all at once: it sleeps most of the time. */
+static int32_t end_play(abench_run *run)
+{
+    const int settles = run->has_drained &&
+                        (run->options.settle_s > 0 || (run->options.flags & ABENCH_RUN_PURGE) != 0);
+
+    if (!settles)
+        return 0;
+    if (in_lockstep(run) && !(tell(run, "last\n") && await_turn(run)))
+        return 1;
+    abench__run_after(run);
     return 0;
 }
 
@@ -104,12 +134,9 @@ static int32_t on_slice(const abench_slice *slice, void *user)
 {
     abench_run *run = user;
 
-    if (run->slices_count < run->slices_capacity)
-        run->slices[run->slices_count++] = *slice;
-    else
-        run->slices_lost++;
+    keep_slice(run, slice);
     if (slice->last)
-        return abench_sampler_stop(run->sampler) == ABENCH_OK ? 0 : 1;
+        return abench__run_timeline_stop(run) == ABENCH_OK ? end_play(run) : 1;
     if (!in_lockstep(run))
         return 0;
     return end_turn(run) != 0 ? 1 : begin_turn(run);
@@ -130,10 +157,12 @@ static abench_status make_room_for_slices(abench_run *run)
                             "needed",
                             (unsigned long long)run->slices_capacity, (unsigned long long)least,
                             ABENCH_SLICES_MAX);
-    run->slices_bytes = run->slices_capacity * sizeof(abench_slice);
+    run->slices_bytes = run->slices_capacity * (sizeof(abench_slice) + sizeof(uint64_t));
     run->slices = abench__map(&run->hooks, run->slices_bytes, 1);
-    return run->slices == NULL ? abench__fail(&run->error, ABENCH_ERROR_MEMORY, "no memory")
-                               : ABENCH_OK;
+    if (run->slices == NULL)
+        return abench__fail(&run->error, ABENCH_ERROR_MEMORY, "no memory");
+    run->slices_rss = (uint64_t *)(run->slices + run->slices_capacity);
+    return ABENCH_OK;
 }
 
 /* What is known of a tape that was gone through. */

@@ -12,14 +12,17 @@
 #include "base/options.h"
 #include "base/text.h"
 
-#define OPTIONS_FIRST_RELEASE 88u
+#define OPTIONS_FIRST_RELEASE 96u
+#define RUN_SAMPLERS          (ABENCH_RUN_SAMPLER_THREAD | ABENCH_RUN_SAMPLER_PROCESS)
+#define RUN_FLAGS             (ABENCH_RUN_PURGE | RUN_SAMPLERS)
 #define SLICE_PRESET          400000u
 #define SAMPLE_PRESET_US      10000u
+#define SAMPLE_LEAST_US       1000u
 #define LATENCY_PRESET        1024u
 
 /* Of a phase's reading, taken while the work stands. */
-static const uint32_t all_tiers =
-    ABENCH_TIER_STATM | ABENCH_TIER_STATUS | ABENCH_TIER_ROLLUP | ABENCH_TIER_FAULTS;
+static const uint32_t all_tiers = ABENCH_TIER_STATM | ABENCH_TIER_STATUS | ABENCH_TIER_ROLLUP |
+                                  ABENCH_TIER_FAULTS | ABENCH_TIER_SCHEDULE;
 
 _Static_assert(sizeof(abench_run_options) == OPTIONS_FIRST_RELEASE, "first release");
 
@@ -43,7 +46,10 @@ abench_status abench_run_create(const abench_run_options *options, abench_run **
     status = abench__options_read(&o, sizeof o, options, OPTIONS_FIRST_RELEASE);
     if (status == ABENCH_OK)
         status = abench__hooks_copy(o.hooks, &hooks);
-    if (status == ABENCH_OK && (o.lanes > ABENCH_LANES_MAX || o.turn_in < 0 || o.turn_out < 0))
+    if (status == ABENCH_OK &&
+        (o.lanes > ABENCH_LANES_MAX || o.turn_in < 0 || o.turn_out < 0 ||
+         o.settle_s > RUN_SETTLE_MAX || (o.sample_us > 0 && o.sample_us < SAMPLE_LEAST_US) ||
+         (o.flags & ~RUN_FLAGS) != 0 || (o.flags & RUN_SAMPLERS) == RUN_SAMPLERS))
         status = ABENCH_ERROR_ARGUMENT;
     if (status != ABENCH_OK)
         return status;
@@ -89,6 +95,7 @@ void abench_run_destroy(abench_run *run)
     abench_memory_reader_destroy(run->reader);
     abench_latency_destroy(run->latency);
     abench__run_lanes_destroy(run);
+    abench__run_account_close(run);
     abench__unmap(&hooks, run->slices, run->slices_bytes);
     abench__unmap(&hooks, run->scratch, run->scratch_bytes);
     if (run->result_fd >= 0)
@@ -138,6 +145,9 @@ static abench_status make_instruments(abench_run *run)
                             abench_status_message(status));
     options.period_us = run->options.sample_us;
     options.hooks = run->options.hooks;
+    if (run->options.flags & ABENCH_RUN_SAMPLER_PROCESS ||
+        (run->has_tape && !(run->options.flags & ABENCH_RUN_SAMPLER_THREAD)))
+        options.flags = ABENCH_SAMPLER_PROCESS;
     status = abench_sampler_create(&options, &run->sampler);
     if (status != ABENCH_OK)
         return abench__fail(&run->error, status, "the sampler cannot start: %s",
@@ -154,6 +164,12 @@ static abench_status make_instruments(abench_run *run)
     if (run->scratch == NULL)
         return abench__fail(&run->error, ABENCH_ERROR_MEMORY, "no memory for the run");
     return ABENCH_OK;
+}
+
+/* The tool times the machine's speed itself then: the others of the round are at work here. */
+static int in_lockstep(const abench_run *run)
+{
+    return run->options.turn_in != 0 || run->options.turn_out != 0;
 }
 
 abench_status abench__run_prepare(abench_run *run)
@@ -180,8 +196,12 @@ abench_status abench__run_prepare(abench_run *run)
                          "%u lanes on %u CPUs: the time is the scheduler's too; rank by memory",
                          run->lanes, run->host.cpus_allowed);
     status = make_instruments(run);
+    if (status == ABENCH_OK)
+        status = abench__run_account_open(run);
     if (status != ABENCH_OK)
         return status;
+    abench_machine_init(&run->machine_before);
+    abench_machine_read(!in_lockstep(run), &run->machine_before);
     if (run->result_fd >= 0) {
         status = abench__run_write_manifest(run, run->result_fd, &run->error);
         if (status != ABENCH_OK)
@@ -192,7 +212,46 @@ abench_status abench__run_prepare(abench_run *run)
     return ABENCH_OK;
 }
 
+/* ---- the timeline ---------------------------------------------------------------------------- */
+
+/* The timeline is not what is measured: where its helper process was killed, the run goes on
+ * without it, and says so. */
+static abench_status lose_timeline(abench_run *run, abench_status status)
+{
+    if (status != ABENCH_ERROR_STATE || !abench_sampler_is_process(run->sampler))
+        return abench__fail(&run->error, status, "the sampler failed: %s",
+                            abench_status_message(status));
+    run->timeline_lost = 1;
+    abench__run_warn(run, "the sampler's helper process was killed, or did not answer: the "
+                          "timeline ends there");
+    return ABENCH_OK;
+}
+
+abench_status abench__run_timeline_start(abench_run *run)
+{
+    const abench_status status =
+        run->timeline_lost ? ABENCH_OK : abench_sampler_start(run->sampler);
+
+    return status == ABENCH_OK ? status : lose_timeline(run, status);
+}
+
+abench_status abench__run_timeline_stop(abench_run *run)
+{
+    const abench_status status = run->timeline_lost ? ABENCH_OK : abench_sampler_stop(run->sampler);
+
+    return status == ABENCH_OK ? status : lose_timeline(run, status);
+}
+
 /* ---- phases ---------------------------------------------------------------------------------- */
+
+void abench__run_read(abench_run *run, const char *name, abench__run_phase *phase)
+{
+    abench__copy(phase->name, sizeof phase->name, name);
+    phase->time_ns = abench_sampler_time_ns(run->sampler);
+    abench_memory_init(&phase->memory);
+    abench_memory_reader_read(run->reader, all_tiers, &phase->memory);
+    abench__run_account_read(run, phase); /* behind the kernel's: it may touch free memory */
+}
 
 abench__run_phase *abench__run_end_phase(abench_run *run, const char *name)
 {
@@ -201,10 +260,8 @@ abench__run_phase *abench__run_end_phase(abench_run *run, const char *name)
     if (run->phases_count == RUN_PHASES_MAX)
         return NULL;
     phase = &run->phases[run->phases_count++];
-    abench__copy(phase->name, sizeof phase->name, name);
-    phase->time_ns = abench_sampler_time_ns(run->sampler);
-    abench_memory_init(&phase->memory);
-    abench_memory_reader_read(run->reader, all_tiers, &phase->memory);
+    run->drained_ns = abench_clock_ns();
+    abench__run_read(run, name, phase);
     return phase;
 }
 
@@ -236,7 +293,7 @@ abench_status abench_run_start(abench_run *run)
         status = abench__run_lanes_prepare(run);
     if (status == ABENCH_OK) {
         abench__run_end_phase(run, "baseline");
-        status = abench_sampler_start(run->sampler);
+        status = abench__run_timeline_start(run);
         begin_phase(run, "steady", ABENCH_PHASE_TIMED);
     }
     if (status != ABENCH_OK)
@@ -287,6 +344,8 @@ abench_status abench__run_finish(abench_run *run)
     abench_status status;
 
     run->state = RUN_STOPPED;
+    abench_machine_init(&run->machine_after);
+    abench_machine_read(!in_lockstep(run), &run->machine_after);
     abench__run_work_out(run);
     if (run->result_fd < 0)
         return ABENCH_OK;
@@ -302,9 +361,11 @@ abench_status abench_run_stop(abench_run *run)
     abench_status status = end_open_phase(run, 0);
 
     if (status == ABENCH_OK)
-        status = abench_sampler_stop(run->sampler);
+        status = abench__run_timeline_stop(run);
     if (status != ABENCH_OK)
         return status;
+    if (!run->phases[run->phases_count - 1].timed)
+        abench__run_after(run);
     abench__run_lanes_merge(run);
     return abench__run_finish(run);
 }

@@ -12,8 +12,12 @@
 
 #define RUN_PHASES_MAX   (ABENCH_PHASES_MAX + 1) /* the baseline too */
 #define RUN_WARNINGS_MAX 16
-#define RUN_METRICS_MAX  64
+#define RUN_METRICS_MAX  96
+#define RUN_AFTER_MAX    9 /* 1, 2, ... 128 s, purged */
+#define RUN_SETTLE_MAX   128u
 #define RUN_QUANTILES    4
+
+#define RUN_RSS_UNKNOWN UINT64_MAX
 
 enum { RUN_NEW, RUN_RUNNING, RUN_STOPPED, RUN_FAILED };
 
@@ -30,12 +34,23 @@ typedef struct abench__run_phase {
     uint64_t live_blocks;
     uint64_t usable_bytes;
     abench_memory memory;
+    uint64_t account_ns;    /* what reading it took */
+    uint64_t account_valid; /* a bit for each name of the run's account */
+    uint64_t account[ABENCH_STATISTICS_MAX];
 } abench__run_phase;
+
+/* The statistics of the allocator's own account that were ever read, by their names. */
+typedef struct abench__run_account {
+    abench_account *account; /* NULL: this run keeps none */
+    uint32_t count;
+    uint32_t reserved;
+    abench_statistic names[ABENCH_STATISTICS_MAX]; /* value: not used */
+} abench__run_account;
 
 /* What is known of the work before it begins: bounds, where the tape is streamed. */
 typedef struct abench__run_plan {
     uint64_t operations;
-    uint64_t live_bytes;   /* at their peak */
+    uint64_t live_bytes;   /* at their peak, or a bound of it */
     uint64_t memory_bytes; /* of the tape, or of its stream */
     uint32_t pauses;       /* real time passes in it */
     uint32_t reserved;
@@ -63,10 +78,22 @@ struct abench_run {
     /* what was measured */
     abench_memory_reader *reader;
     abench_sampler *sampler;
+    uint32_t timeline_lost; /* its helper process was killed */
+    uint32_t padding;
     abench__run_plan plan; /* of a tape */
     abench__run_phase phases[RUN_PHASES_MAX];
     uint32_t phases_count;
     uint32_t slices_count;
+    abench__run_phase after[RUN_AFTER_MAX]; /* readings behind the last phase */
+    uint32_t after_count;
+    uint64_t drained_ns;  /* abench_clock_ns at the last phase's end */
+    uint32_t has_drained; /* a tape: everything is freed at its end */
+    uint32_t reserved;
+    uint32_t has_purge; /* purge_ns was measured */
+    uint64_t purge_ns;
+    abench__run_account account;
+    abench_machine machine_before;
+    abench_machine machine_after;
     char phase_open[32]; /* own work: the phase that has begun */
     uint32_t phase_open_flags;
     uint64_t phase_open_wall_ns; /* clocks at its begin */
@@ -80,12 +107,13 @@ struct abench_run {
     abench_slice *slices;
     uint64_t slices_capacity;
     uint64_t slices_lost; /* beyond it */
+    uint64_t *slices_rss; /* behind each slice; RUN_RSS_UNKNOWN */
     double *scratch;      /* as many as slices or readings, whichever is more */
     uint64_t scratch_bytes;
     uint64_t slices_bytes;
     abench_receipt receipt;
     double metrics[RUN_METRICS_MAX];
-    uint64_t metrics_valid; /* a bit each */
+    uint8_t metrics_valid[RUN_METRICS_MAX];
     uint32_t warnings_count;
     char warnings[RUN_WARNINGS_MAX][200];
 };
@@ -94,11 +122,29 @@ struct abench_run {
  * NULL when there are too many. */
 abench__run_phase *abench__run_end_phase(abench_run *run, const char *name);
 
+/* Takes the dear reading and the account into *phase. */
+void abench__run_read(abench_run *run, const char *name, abench__run_phase *phase);
+
 /* Checks state, reads host and identity, makes reader and sampler, resets VmHWM. */
 abench_status abench__run_prepare(abench_run *run);
 
 /* Works out the metrics and finishes the result file. */
 abench_status abench__run_finish(abench_run *run);
+
+/* The timeline runs, or stands. A helper process that was killed ends it, with a warning, and is no
+ * failure. */
+abench_status abench__run_timeline_start(abench_run *run);
+abench_status abench__run_timeline_stop(abench_run *run);
+
+/* account.c: opens the account of the process's malloc, reads it into a phase, closes it. Where the
+ * caller's own allocator is played, the run keeps none. */
+abench_status abench__run_account_open(abench_run *run);
+void abench__run_account_read(abench_run *run, abench__run_phase *phase);
+void abench__run_account_close(abench_run *run);
+
+/* after.c: what comes back when everything is freed - the readings of settle_s, then a purge.
+ * Called when the last phase's reading was taken; blocks for settle_s. */
+void abench__run_after(abench_run *run);
 
 /* Keeps one line for the result; too many are dropped. */
 void abench__run_warn(abench_run *run, const char *format, ...)

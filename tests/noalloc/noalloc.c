@@ -24,7 +24,9 @@
 
 #include "interposer.h"
 
-#define ALL_TIERS (ABENCH_TIER_STATM | ABENCH_TIER_STATUS | ABENCH_TIER_ROLLUP | ABENCH_TIER_FAULTS)
+#define ALL_TIERS                                                                                  \
+    (ABENCH_TIER_STATM | ABENCH_TIER_STATUS | ABENCH_TIER_ROLLUP | ABENCH_TIER_FAULTS |            \
+     ABENCH_TIER_SCHEDULE)
 
 static void must(int holds, const char *what)
 {
@@ -147,7 +149,8 @@ static int32_t on_slice(const abench_slice *slice, void *user)
     return status;
 }
 
-static int play_one(const char *spec, int plant)
+/* helper: a process takes the readings, dear ones too. */
+static int play_one(const char *spec, int plant, int helper)
 {
     abench_player_options options = ABENCH_PLAYER_OPTIONS_INIT;
     abench_sampler_options sampling = ABENCH_SAMPLER_OPTIONS_INIT;
@@ -160,10 +163,15 @@ static int play_one(const char *spec, int plant)
 
     sampling.period_us = 1000;
     sampling.tiers = ABENCH_TIER_STATM | ABENCH_TIER_STATUS | ABENCH_TIER_FAULTS;
+    if (helper) {
+        sampling.flags = ABENCH_SAMPLER_PROCESS;
+        sampling.rollup_period_us = 1000;
+    }
     must(abench_workload_parse(spec, 1, 0, &workload, &error) == ABENCH_OK, error.message);
     must(abench_workload_stream(workload, NULL, &tape, &error) == ABENCH_OK, error.message);
     must(abench_latency_create(NULL, &latency) == ABENCH_OK, "no latency");
     must(abench_sampler_create(&sampling, &i.sampler) == ABENCH_OK, "no sampler");
+    must(abench_sampler_is_process(i.sampler) == helper, "no helper");
     must(abench_memory_reader_create(0, &i.reader) == ABENCH_OK, "no reader");
     options.slice_operations = 20000;
     options.skew_operations = 50000;
@@ -190,7 +198,7 @@ static int play_all(int plant)
     int result = 0;
 
     for (uint32_t at = 0; spec_at(at, spec, sizeof spec); at++)
-        result |= play_one(spec, plant);
+        result |= play_one(spec, plant, at % 2);
     return result;
 }
 

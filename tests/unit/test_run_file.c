@@ -218,6 +218,24 @@ static double growth(const char *at, const char *base, const char *key)
     return number(at, key) - number(base, key);
 }
 
+/* VmHWM may lie below an exact reading. */
+static double highest_rss(const result *r)
+{
+    double highest = 0;
+    const char *record;
+
+    for (uint32_t at = 1; (record = record_at(r, "phase", at)) != NULL; at++) {
+        const double rss = number(record, "memory.rss_bytes");
+        const double hwm = number(record, "memory.hwm_bytes");
+        highest = rss > highest ? rss : highest;
+        highest = hwm > highest ? hwm : highest;
+    }
+    for (uint32_t at = 0; (record = record_at(r, "slice", at)) != NULL; at++)
+        if (number(record, "rss_bytes") > highest)
+            highest = number(record, "rss_bytes");
+    return highest;
+}
+
 static void assert_memory(const abench_run *run, const result *r)
 {
     const char *base = record_of(r, "phase", "name", "baseline");
@@ -237,8 +255,7 @@ static void assert_memory(const abench_run *run, const result *r)
     assert_metric(run, "private_dirty_bytes", growth(point, base, "memory.private_dirty_bytes"));
     assert_metric(run, "lazyfree_bytes", number(point, "memory.lazyfree_bytes"));
     assert_metric(run, "rss_drained_bytes", growth(end, base, "memory.rss_bytes"));
-    assert_metric(run, "rss_peak_bytes",
-                  number(end, "memory.hwm_bytes") - number(base, "memory.rss_bytes"));
+    assert_metric(run, "rss_peak_bytes", highest_rss(r) - number(base, "memory.rss_bytes"));
     assert_metric(run, "rss_baseline_bytes", number(base, "memory.rss_bytes"));
     assert_metric(run, "minor_faults", growth(end, base, "memory.minor_faults"));
     assert_metric(run, "major_faults", growth(end, base, "memory.major_faults"));
@@ -286,6 +303,13 @@ static int is_of_latency(const char *name)
            strstr(name, "_p99") != NULL;
 }
 
+/* Where RSS is largest when nothing is live any more, as with a sanitizer's malloc, which gives
+ * nothing back. */
+static int may_lack(const char *name)
+{
+    return strcmp(name, "fragmentation_at_rss_peak") == 0;
+}
+
 static void metrics_can_be_listed_and_stand_in_the_file(void **state)
 {
     static const char *const directions[] = {"none", "lower", "higher"};
@@ -309,7 +333,7 @@ static void metrics_can_be_listed_and_stand_in_the_file(void **state)
             assert_string_not_equal(other.name, info.name);
         }
         if (abench_run_metric(run, info.name, &value) != ABENCH_OK) {
-            absent += !is_of_latency(info.name);
+            absent += !is_of_latency(info.name) && !may_lack(info.name);
             continue;
         }
         present++;
@@ -317,8 +341,8 @@ static void metrics_can_be_listed_and_stand_in_the_file(void **state)
         assert_text(record, "direction", directions[info.direction]);
         assert_true(number(record, "value") == value); /* 17 digits lose nothing */
     }
-    assert_int_equal(at, 44);
-    assert_int_equal(absent, 1); /* this run could measure all others, but had no peak */
+    assert_int_equal(at, 67);
+    assert_int_equal(absent, 7); /* it had no peak, did not settle, and was not purged */
     assert_null(record_at(&r, "metric", present));
     assert_int_equal(abench_metric_at(at, &info), ABENCH_ERROR_NOT_FOUND);
     free_result(&r);

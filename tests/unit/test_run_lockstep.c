@@ -30,7 +30,7 @@ typedef struct player {
 } player;
 
 /* In the child: exits with minus the status of the play. */
-static void play(int in, int out, const char *path)
+static void play(int in, int out, const char *path, uint32_t settle_s)
 {
     abench_run_options o = ABENCH_RUN_OPTIONS_INIT;
     abench_run *run = NULL;
@@ -42,6 +42,7 @@ static void play(int in, int out, const char *path)
     o.turn_out = out;
     o.slice_operations = 1024;
     o.result_path = path;
+    o.settle_s = settle_s;
     if (abench_run_create(&o, &run) != ABENCH_OK)
         _exit(100);
     status = abench_run_play(run, SPEC, NULL);
@@ -49,7 +50,7 @@ static void play(int in, int out, const char *path)
     _exit(-status);
 }
 
-static void start(player *p)
+static void start_settling(player *p, uint32_t settle_s)
 {
     int tokens[2], lines[2];
 
@@ -63,12 +64,17 @@ static void start(player *p)
     if (p->pid == 0) {
         close(tokens[1]);
         close(lines[0]);
-        play(tokens[0], lines[1], p->path);
+        play(tokens[0], lines[1], p->path, settle_s);
     }
     close(tokens[0]);
     close(lines[1]);
     p->tokens = tokens[1];
     p->lines = lines[0];
+}
+
+static void start(player *p)
+{
+    start_settling(p, 0);
 }
 
 /* The next line without its end; "" at the pipe's end. */
@@ -144,6 +150,81 @@ static void a_run_plays_one_slice_a_token(void **state)
     abench_workload_destroy(workload);
 }
 
+/* So that all settle at once, and none while others play. */
+static void what_comes_behind_the_last_slice_has_a_token_of_its_own(void **state)
+{
+    player p;
+    result r;
+
+    (void)state;
+    start_settling(&p, 1);
+    next_line(&p);
+    for (uint32_t slice = 0; slice < SLICES; slice++) {
+        give_token(&p);
+        assert_string_equal(next_line(&p), slice + 1 < SLICES ? "slice" : "last");
+    }
+    assert_silent(&p);
+    give_token(&p);
+    assert_string_equal(next_line(&p), "");
+    assert_int_equal(end(&p), 0);
+    read_result_at(p.path, &r);
+    assert_text(record_at(&r, "after", 0), "name", "1s");
+    free_result(&r);
+    unlink(p.path);
+}
+
+/* The only child of the run's process: its sampler's helper. 0: there is none. */
+static pid_t helper_of(pid_t run)
+{
+    char path[64], text[32] = "";
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)run, (int)run);
+    file = fopen(path, "r");
+    if (file == NULL)
+        return 0;
+    if (fgets(text, sizeof text, file) == NULL)
+        text[0] = '\0';
+    fclose(file);
+    return (pid_t)strtol(text, NULL, 10);
+}
+
+/* The timeline is not what is measured. */
+static void a_helper_that_is_killed_ends_the_timeline_only(void **state)
+{
+    player p;
+    pid_t helper;
+    result r;
+
+    (void)state;
+    start(&p);
+    next_line(&p);
+    give_token(&p);
+    assert_string_equal(next_line(&p), "slice");
+    helper = helper_of(p.pid);
+    if (helper == 0) { /* a sanitizer, or an old kernel: a thread samples */
+        close(p.tokens);
+        p.tokens = -1;
+        end(&p);
+        unlink(p.path);
+        skip();
+    }
+    assert_int_equal(kill(helper, SIGKILL), 0);
+    for (uint32_t slice = 1; slice < SLICES; slice++) {
+        give_token(&p);
+        assert_string_equal(next_line(&p), slice + 1 < SLICES ? "slice" : "");
+    }
+    assert_int_equal(end(&p), 0);
+    read_result_at(p.path, &r);
+    assert_non_null(record_at(&r, "end", 0));
+    assert_non_null(record_of(&r, "metric", "name", "rss_bytes"));
+    assert_non_null(record_of(&r, "warning", "message",
+                              "the sampler's helper process was killed, or did not answer: the "
+                              "timeline ends there"));
+    free_result(&r);
+    unlink(p.path);
+}
+
 static void waiting_for_a_turn_is_not_in_the_timeline(void **state)
 {
     uint64_t played_ns = 0;
@@ -211,6 +292,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_plays_one_slice_a_token),
+        cmocka_unit_test(what_comes_behind_the_last_slice_has_a_token_of_its_own),
+        cmocka_unit_test(a_helper_that_is_killed_ends_the_timeline_only),
         cmocka_unit_test(waiting_for_a_turn_is_not_in_the_timeline),
         cmocka_unit_test(a_tool_that_is_gone_stops_the_run),
         cmocka_unit_test(a_tool_that_does_not_listen_stops_the_run),
