@@ -24,6 +24,8 @@ int cmd_check(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_tape(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
+int cmd_watch(int argc, char **argv);
 
 /* Prints "allocbench: ..." on stderr and returns status. */
 int command_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));

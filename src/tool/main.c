@@ -17,14 +17,16 @@ static const char usage[] =
     "  allocbench run [WORKLOAD...] [options] -- COMMAND ARGS...   any program\n"
     "  allocbench report DIR                           the tables of a result directory again\n"
     "  allocbench check [-t TARGET]...                 does a malloc do what C asks of it?\n"
+    "  allocbench doctor [--strict] [--json]           is this machine fit for a comparison?\n"
+    "  allocbench watch PID | -- COMMAND ARGS...       the memory of a process, as it goes\n"
     "  allocbench list [workloads|targets|metrics]     what there is\n"
     "  allocbench tape show|digest|summary|save ...    what a workload does, step by step\n"
     "  allocbench --version\n"
     "\n"
     "allocbench run --help tells the options. Start with:\n"
-    "  allocbench run churn-cross -t glibc -t jemalloc\n";
+    "  allocbench run mixed -t glibc -t jemalloc\n";
 
-static const char *const verbs[] = {"run", "check", "report", "list", "tape"};
+static const char *const verbs[] = {"run", "check", "report", "list", "tape", "doctor", "watch"};
 
 static int unknown_verb(const char *verb)
 {
@@ -85,5 +87,9 @@ int main(int argc, char **argv)
         return cmd_tape(argc - 1, argv + 1);
     if (strcmp(argv[1], "list") == 0)
         return cmd_list(argc - 1, argv + 1);
+    if (strcmp(argv[1], "doctor") == 0)
+        return cmd_doctor(argc - 1, argv + 1);
+    if (strcmp(argv[1], "watch") == 0)
+        return cmd_watch(argc - 1, argv + 1);
     return unknown_verb(argv[1]);
 }
