@@ -16,6 +16,9 @@
 #define SECONDS_MAX      (366.0 * 86400)
 #define LATENCY_PRESET   1024
 #define LATENCY_MAX      1000000000
+#define RERUNS_PRESET    1
+#define RERUNS_MAX       100
+#define SETTLE_MAX_S     128
 
 static const char usage[] =
     "usage: allocbench run WORKLOAD... [options]\n"
@@ -48,6 +51,12 @@ static const char usage[] =
     "                        can (paced=1), for time=1m unless they or --duration say otherwise\n"
     "      --latency N       time one operation in N by itself (default 1024; 0: none)\n"
     "      --tails           a pass more a round that times every operation, for far quantiles\n"
+    "      --settle D        read memory 1, 2, 4, 8 ... s after everything was freed, up to D\n"
+    "                        (at most 128s): what comes back by itself\n"
+    "      --strict          refuse a machine that the doctor refuses (allocbench doctor), and\n"
+    "                        rounds in which it changed\n"
+    "      --reruns N        run a round again, up to N times, in which the machine changed:\n"
+    "                        swapping, throttling, stolen time, another THP mode... (default 1)\n"
     "      --cooldown D      sleep between cells or rounds (default 0)\n"
     "      --timeout D       longest silence of a workload's cell, longest time of a command\n"
     "                        (default 600s; 0: none)\n"
@@ -72,6 +81,9 @@ enum {
     OPT_PACED,
     OPT_LATENCY,
     OPT_TAILS,
+    OPT_SETTLE,
+    OPT_STRICT,
+    OPT_RERUNS,
     OPT_COOLDOWN,
     OPT_TIMEOUT,
     OPT_SKIP_BAD,
@@ -97,6 +109,9 @@ static const struct option options[] = {
     {"paced", no_argument, NULL, OPT_PACED},
     {"latency", required_argument, NULL, OPT_LATENCY},
     {"tails", no_argument, NULL, OPT_TAILS},
+    {"settle", required_argument, NULL, OPT_SETTLE},
+    {"strict", no_argument, NULL, OPT_STRICT},
+    {"reruns", required_argument, NULL, OPT_RERUNS},
     {"cooldown", required_argument, NULL, OPT_COOLDOWN},
     {"timeout", required_argument, NULL, OPT_TIMEOUT},
     {"skip-bad", no_argument, NULL, OPT_SKIP_BAD},
@@ -152,6 +167,20 @@ static void add(const char ***list, size_t *count, const char *item)
     (*list)[(*count)++] = item;
 }
 
+/* Readings are taken after whole seconds. */
+static bool read_settle(arguments *a, const char *value)
+{
+    double seconds;
+
+    if (!read_seconds("--settle", value, &seconds))
+        return false;
+    a->settle_s = (uint64_t)seconds;
+    if (seconds == 0 || (seconds >= 1 && seconds <= SETTLE_MAX_S))
+        return true;
+    command_fail(EXIT_USAGE, "--settle '%s': 1s to %ds is wanted, or 0", value, SETTLE_MAX_S);
+    return false;
+}
+
 /* One known option. false: its value is wrong, and that is said. */
 static bool take_option(arguments *a, int option, const char *value)
 {
@@ -188,6 +217,12 @@ static bool take_option(arguments *a, int option, const char *value)
         return read_number("--latency", value, 0, LATENCY_MAX, &a->latency);
     case OPT_TAILS:
         return a->tails = true;
+    case OPT_SETTLE:
+        return read_settle(a, value);
+    case OPT_STRICT:
+        return a->strict = true;
+    case OPT_RERUNS:
+        return read_number("--reruns", value, 0, RERUNS_MAX, &a->reruns);
     case OPT_COOLDOWN:
         return read_seconds("--cooldown", value, &a->cooldown_s);
     case OPT_TIMEOUT:
@@ -221,6 +256,7 @@ int arguments_read(int argc, char **argv, arguments *a)
     a->rounds = ROUNDS_PRESET;
     a->timeout_s = TIMEOUT_PRESET_S;
     a->latency = LATENCY_PRESET;
+    a->reruns = RERUNS_PRESET;
     a->directory = "allocbench-results";
     command_color(NULL, &a->color);
     while (own < argc && strcmp(argv[own], "--") != 0)

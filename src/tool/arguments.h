@@ -22,6 +22,9 @@ typedef struct arguments {
     double duration_s;
     double cooldown_s;
     double timeout_s;
+    uint64_t settle_s; /* memory is read for so long after everything was freed */
+    uint64_t reruns;   /* of a round in which the machine changed */
+    bool strict;
     bool quick;
     bool paced;
     bool tails;

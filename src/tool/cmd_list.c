@@ -243,7 +243,7 @@ static void list_metrics(void)
     abench_metric_info_init(&info);
     for (uint32_t at = 0; abench_metric_at(at, &info) == ABENCH_OK; at++) {
         char *head =
-            xasprintf("%-24s %-6s %-16s ", info.name, info.unit, directions[info.direction]);
+            xasprintf("%-34s %-6s %-16s ", info.name, info.unit, directions[info.direction]);
         put_line(head, info.summary, 25);
         free(head);
     }

@@ -4,7 +4,25 @@
 
 #include "tool/commands.h"
 
-static const char usage[] = "usage: allocbench report [--color auto|always|never] DIR\n";
+static const char usage[] =
+    "usage: allocbench report [--color auto|always|never] DIR\n"
+    "\n"
+    "Prints the tables of a result directory (allocbench run -o DIR) again, also of one in which "
+    "a\n"
+    "run is still writing or was interrupted: of the rounds that are whole. It measures nothing.\n"
+    "What is made from the records is made anew, and replaced:\n"
+    "\n"
+    "  DIR/REPORT.md         all tables, how to read them, the machine, targets, notes\n"
+    "  DIR/summary.tsv       a line a workload, target and metric, over the rounds\n"
+    "  DIR/raw.tsv           a line a metric of each cell, as recorded\n"
+    "  DIR/samples.csv       a line a reading of the memory counters\n"
+    "  DIR/rss-*.svg         RSS over time, one chart a workload\n"
+    "  DIR/hgrm/             latencies, for HdrHistogram's plotters; where any were measured\n"
+    "\n"
+    "      --color WHEN      auto, always, never\n"
+    "  -h, --help            this text\n"
+    "\n"
+    "Exit status: 0 done, 2 usage, 3 a directory that cannot be read or written.\n";
 
 int cmd_report(int argc, char **argv)
 {

@@ -273,6 +273,9 @@ static int add_command(matrix *m, const arguments *a)
                     p.reason);
         m->unreached = true;
     }
+    if (m->settle_s != 0)
+        matrix_note(m, "--settle is for workloads, and for commands that are harnesses: another "
+                       "command ends, and its memory with it");
     program_clear(&p);
     return status;
 }
@@ -309,6 +312,41 @@ static void catch_signals(void)
         sigaction(SIGHUP, &action, NULL); /* not under nohup */
 }
 
+/* With --strict a machine that is not fit ends the command. */
+static int look_at_machine(matrix *m)
+{
+    char *refused;
+    int status = EXIT_OK;
+
+    fitness_look(&m->fitness);
+    refused = fitness_names(&m->fitness, ABENCH_VERDICT_REFUSE);
+    if (m->strict && refused[0] != '\0')
+        status = command_fail(EXIT_ENVIRONMENT,
+                              "this machine is not fit for a comparison: %s; allocbench doctor "
+                              "says why and what to do (without --strict: measured all the same)",
+                              refused);
+    free(refused);
+    return status;
+}
+
+/* What speaks against a comparison on this machine. */
+static void tell_of_machine(const matrix *m)
+{
+    char *warned = fitness_names(&m->fitness, ABENCH_VERDICT_WARN);
+    char *refused = fitness_names(&m->fitness, ABENCH_VERDICT_REFUSE);
+
+    if (refused[0] != '\0' || warned[0] != '\0') {
+        char *line = xasprintf("this machine%s%s%s%s%s (allocbench doctor says what to do)",
+                               refused[0] == '\0' ? "" : " is not fit for a comparison: ", refused,
+                               refused[0] != '\0' && warned[0] != '\0' ? ";" : "",
+                               warned[0] == '\0' ? "" : " has warnings: ", warned);
+        progress_say(line);
+        free(line);
+    }
+    free(refused);
+    free(warned);
+}
+
 static int plan(matrix *m, const arguments *a)
 {
     int status = find_parts(m);
@@ -323,6 +361,8 @@ static int plan(matrix *m, const arguments *a)
         status = prove_targets(m, a);
     if (status == EXIT_OK && a->command != NULL)
         status = add_command(m, a);
+    if (status == EXIT_OK && !matrix_interrupted)
+        status = look_at_machine(m);
     if (matrix_interrupted)
         status = command_fail(EXIT_INTERRUPTED, "interrupted before anything was timed");
     return status;
@@ -339,8 +379,10 @@ static int run_and_show(matrix *m, bool color)
     status = length_choose(m);
     if (status != EXIT_OK)
         return status;
-    if (!matrix_write(m, message, sizeof message) || !matrix_run(m, message, sizeof message) ||
-        !matrix_write(m, message, sizeof message))
+    if (!matrix_write(m, message, sizeof message))
+        return command_fail(EXIT_ENVIRONMENT, "%s", message);
+    tell_of_machine(m);
+    if (!matrix_run(m, message, sizeof message) || !matrix_write(m, message, sizeof message))
         return command_fail(EXIT_ENVIRONMENT, "%s", message);
     status = command_show(m->directory, color, &failed);
     if (matrix_interrupted)
@@ -370,6 +412,7 @@ static void clear(matrix *m)
         free(m->notes[at]);
     free(m->notes);
     free(m->workloads);
+    fitness_clear(&m->fitness);
     free(m->command_line);
     free(m->program);
     free(m->folder);
@@ -400,6 +443,9 @@ int cmd_run(int argc, char **argv, spawner *s)
     m.duration_ms = (uint64_t)(a.duration_s * 1000);
     m.latency = a.latency;
     m.tails = a.tails;
+    m.settle_s = (uint32_t)a.settle_s;
+    m.reruns = (uint32_t)a.reruns;
+    m.strict = a.strict;
     m.cooldown_s = a.cooldown_s;
     m.timeout_s = a.timeout_s;
     m.same_seed = a.same_seed;

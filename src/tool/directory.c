@@ -139,7 +139,9 @@ static json_t *key_json(const matrix *m)
     json_object_set_new(key, "ignore_failure", json_boolean(m->ignore_failure));
     json_object_set_new(key, "floor", json_boolean(m->floor));
     json_object_set_new(key, "sequential", json_boolean(m->sequential));
+    json_object_set_new(key, "settle_s", json_integer(m->settle_s));
     json_object_set_new(key, "host", json_host(&m->host));
+    json_object_set_new(key, "machine", fitness_key(&m->fitness));
     return key;
 }
 
@@ -168,6 +170,7 @@ static bool write_matrix(const matrix *m, json_t *key, char *message, size_t mes
     json_object_set_new(root, "rounds", json_integer(m->rounds));
     json_object_set_new(root, "baseline", json_text(m->targets[m->baseline].name));
     json_object_set_new(root, "host", json_host(&m->host));
+    json_object_set_new(root, "machine", fitness_json(&m->fitness));
     json_object_set_new(root, "notes", notes_json(m));
     json_object_set_new(root, "workloads", workloads_json(m, false));
     json_object_set_new(root, "targets", targets_json(m));

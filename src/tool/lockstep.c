@@ -34,6 +34,7 @@ typedef struct child {
     uint64_t tape_bytes;
     uint64_t slices; /* expected */
     bool pauses;     /* its tape sleeps in real time */
+    bool last;       /* its last slice is played; what it does behind it waits for a token */
     char nonce[33];
     oom_counts oom;
 } child;
@@ -77,7 +78,7 @@ static char **make_environment(const round_state *s, const child *c, const targe
                                int out)
 {
     const matrix *m = s->m;
-    char *extra[8];
+    char *extra[10];
     const uint64_t latency = c->arm->tails ? 1 : m->latency;
     size_t count = 0;
     char *part = matrix_path(m, "cells", c->arm->name, ".jsonl.part");
@@ -89,6 +90,10 @@ static char **make_environment(const round_state *s, const child *c, const targe
         xasprintf("ALLOCBENCH_SEED=%llu", (unsigned long long)matrix_seed(m, s->round));
     extra[count++] = xasprintf("ALLOCBENCH_TURN=%d,%d", in, out);
     extra[count++] = xasprintf("ALLOCBENCH_LATENCY=%llu", (unsigned long long)latency);
+    if (c->arm->target != MODEL_FLOOR && !c->arm->tails) {
+        extra[count++] = xstrdup("ALLOCBENCH_PURGE=1");
+        extra[count++] = xasprintf("ALLOCBENCH_SETTLE_S=%u", m->settle_s);
+    }
     if (m->lanes != 0)
         extra[count++] = xasprintf("ALLOCBENCH_LANES=%u", m->lanes);
     if (m->slice_operations != 0)
@@ -161,10 +166,11 @@ static void start_child(round_state *s, child *c)
 
 typedef enum answer { ANSWER_LINE, ANSWER_END, ANSWER_HUNG, ANSWER_STOPPED } answer;
 
-/* When what begins now has hung. */
+/* When what begins now has hung; memory that settles takes its time. */
 static uint64_t deadline_ns(const matrix *m)
 {
-    return m->timeout_s > 0 ? abench_clock_ns() + (uint64_t)(m->timeout_s * 1e9) : UINT64_MAX;
+    return m->timeout_s > 0 ? abench_clock_ns() + (uint64_t)((m->timeout_s + m->settle_s) * 1e9)
+                            : UINT64_MAX;
 }
 
 /* Waits for the child's next line; it is in c->line then. */
@@ -201,14 +207,14 @@ static answer await_line(const matrix *m, child *c)
     }
 }
 
-static bool send_token(const child *c)
+static void send_token(const child *c)
 {
     ssize_t sent;
 
     do
         sent = write(c->in, "t", 1);
     while (sent < 0 && errno == EINTR);
-    return sent == 1; /* EPIPE: it ended, and its end says why */
+    /* EPIPE: it ended, and its end says why */
 }
 
 /* ---- the end of a cell ----------------------------------------------------------------------- */
@@ -421,7 +427,23 @@ static bool await_ready(round_state *s, child *c)
 static bool play_turn(round_state *s, child *c)
 {
     /* A token that cannot be sent goes to a child that has ended: the pipe's end says so. */
-    return (send_token(c) || true) && settle(s, c, await_line(s->m, c));
+    send_token(c);
+    if (!settle(s, c, await_line(s->m, c)))
+        return false;
+    c->last = strcmp(c->line, "last") == 0;
+    return true;
+}
+
+/* What the children do behind their last slices - sleeping, mostly - they do at once. */
+static void end_together(round_state *s)
+{
+    for (size_t at = 0; at < s->count; at++)
+        if (s->children[at].pid != 0)
+            send_token(&s->children[at]);
+    for (size_t at = 0; at < s->count; at++)
+        while (s->children[at].pid != 0 &&
+               settle(s, &s->children[at], await_line(s->m, &s->children[at])))
+            ;
 }
 
 static void play_alone(round_state *s, child *c)
@@ -473,11 +495,12 @@ static void run_in_lockstep(round_state *s, abench_random *random, uint32_t *ord
         shuffle(random, order, s->count);
         for (size_t at = 0; at < s->count; at++) {
             child *c = &s->children[order[at]];
-            if (c->pid != 0)
-                alive += play_turn(s, c);
+            if (c->pid != 0 && !c->last)
+                alive += play_turn(s, c) && !c->last;
         }
         progress_part((double)++passes / (double)expected);
     }
+    end_together(s);
 }
 
 static void run_one_by_one(round_state *s, const uint32_t *order)

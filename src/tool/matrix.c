@@ -116,6 +116,7 @@ static arm *make_arms(const matrix *m, size_t workload, uint32_t round, size_t *
 static void free_arms(arm *arms, size_t count)
 {
     for (size_t at = 0; at < count; at++) {
+        fitness_watch_clear(&arms[at].watch);
         free(arms[at].name);
         free(arms[at].reason);
     }
@@ -150,12 +151,21 @@ static json_t *arm_json(const matrix *m, const arm *a)
     json_object_set_new(item, "status", json_string(a->reason == NULL ? "ok" : "failed"));
     json_object_set_new(item, "reason", a->reason == NULL ? json_null() : json_text(a->reason));
     json_object_set_new(item, "file", a->reason == NULL ? json_string(file) : json_null());
+    if (json_array_size(a->watch.changes) > 0)
+        json_object_set(item, "machine", a->watch.changes);
     free(file);
     return item;
 }
 
+/* How a round was run. */
+typedef struct attempt {
+    const char *mode;
+    uint32_t tries;
+    fitness_watch watch;
+} attempt;
+
 static bool publish_round(const matrix *m, size_t workload, uint32_t round, const arm *arms,
-                          size_t count, const char *mode, char *message, size_t message_size)
+                          size_t count, const attempt *how, char *message, size_t message_size)
 {
     char *name = xasprintf("%s.r%03u", m->workloads[workload].id, round);
     char *path = matrix_path(m, "rounds", name, ".json");
@@ -170,7 +180,9 @@ static bool publish_round(const matrix *m, size_t workload, uint32_t round, cons
     json_object_set_new(root, "workload", json_string(m->workloads[workload].id));
     json_object_set_new(root, "round", json_integer(round));
     json_object_set_new(root, "seed", json_string(seed));
-    json_object_set_new(root, "mode", json_string(mode));
+    json_object_set_new(root, "mode", json_string(how->mode));
+    json_object_set_new(root, "tries", json_integer(how->tries));
+    json_object_set(root, "machine", how->watch.changes);
     json_object_set_new(root, "cells", cells);
     text = json_dumps(root, JSON_INDENT(1));
     if (text == NULL)
@@ -254,36 +266,106 @@ static size_t run_tails(matrix *m, size_t workload, uint32_t round, arm *arms, s
     return kept;
 }
 
-static bool run_round(matrix *m, size_t workload, uint32_t round, char *message,
-                      size_t message_size)
+/* What spoilt a round, or one of its cells; NULL: nothing did. */
+static const char *what_spoilt(const attempt *how, const arm *arms, size_t count)
 {
-    size_t count, all;
-    arm *arms = make_arms(m, workload, round, &count, &all);
-    const char *mode = "sequential";
-    bool good = true;
+    for (size_t at = 0; at < count; at++)
+        if (arms[at].watch.worst != NULL)
+            return arms[at].watch.worst;
+    return how->watch.worst;
+}
 
-    remove_remains(m, arms, all);
+/* Plays the round once. Returns how many arms it has. */
+static size_t try_round(matrix *m, size_t workload, uint32_t round, arm *arms, size_t count,
+                        size_t all, attempt *how)
+{
+    how->tries++;
+    fitness_watch_clear(&how->watch);
+    fitness_begin(&how->watch);
+    how->mode = "sequential";
     if (m->workloads[workload].spec != NULL)
-        mode = lockstep_round(m, workload, round, arms, count);
+        how->mode = lockstep_round(m, workload, round, arms, count);
     else
         single_round(m, workload, round, arms, count);
     if (!matrix_interrupted && m->starved == 0)
         all = run_tails(m, workload, round, arms, count, all);
+    fitness_end(&how->watch);
+    return all;
+}
+
+/* May what was played count? false: the round is to be played again, or, with a message, not at
+ * all. A cell that failed is told as it is: what it did to the machine may be why. */
+static bool judge_round(matrix *m, size_t workload, uint32_t round, const arm *arms, size_t all,
+                        const attempt *how, char *message, size_t message_size)
+{
+    const char *spoilt = what_spoilt(how, arms, all);
+    char *line;
+
+    if (spoilt == NULL || matrix_interrupted || count_failed(arms, all) > 0)
+        return true;
+    if (how->tries > m->reruns && !m->strict)
+        return true;
+    if (how->tries > m->reruns) {
+        snprintf(message, message_size,
+                 "round %u of %.80s: the machine changed while it ran, %u time%s (%s): it is not "
+                 "kept (--strict); the same command goes on",
+                 round + 1, m->workloads[workload].label, how->tries, how->tries == 1 ? "" : "s",
+                 spoilt);
+        return false;
+    }
+    line = xasprintf("again: %.80s, round %u: the machine changed while it ran (%s)",
+                     m->workloads[workload].label, round + 1, spoilt);
+    progress_say(line);
+    free(line);
+    return false;
+}
+
+/* Plays the round until it may count. The arms are the last try's. */
+static arm *play_round(matrix *m, size_t workload, uint32_t round, attempt *how, size_t *count,
+                       size_t *all, char *message, size_t message_size)
+{
+    arm *arms = make_arms(m, workload, round, count, all);
+
+    remove_remains(m, arms, *all);
+    *all = try_round(m, workload, round, arms, *count, *all, how);
+    while (m->starved == 0 &&
+           !judge_round(m, workload, round, arms, *all, how, message, message_size) &&
+           message[0] == '\0') {
+        remove_remains(m, arms, *all);
+        free_arms(arms, *all);
+        arms = make_arms(m, workload, round, count, all);
+        *all = try_round(m, workload, round, arms, *count, *all, how);
+    }
+    return arms;
+}
+
+static bool run_round(matrix *m, size_t workload, uint32_t round, char *message,
+                      size_t message_size)
+{
+    size_t count, all;
+    attempt how = {0};
+    arm *arms;
+    bool good;
+
+    message[0] = '\0';
+    arms = play_round(m, workload, round, &how, &count, &all, message, message_size);
+    good = message[0] == '\0';
     if (!matrix_interrupted && m->starved != 0) {
         snprintf(
             message, message_size,
             "a cell could not be started (%s): its round is not kept; the same command goes on",
             strerror(m->starved));
         good = false;
-    } else if (!matrix_interrupted && count_failed(arms, all) > 0)
+    } else if (!matrix_interrupted && good && count_failed(arms, all) > 0)
         good = has_room(m, message, message_size);
     if (matrix_interrupted || !good) {
         remove_remains(m, arms, all);
     } else {
         report_failures(m, workload, round, arms, all);
         m->workloads[workload].hopeless = count_failed(arms, count) == count;
-        good = publish_round(m, workload, round, arms, all, mode, message, message_size);
+        good = publish_round(m, workload, round, arms, all, &how, message, message_size);
     }
+    fitness_watch_clear(&how.watch);
     free_arms(arms, all);
     return good;
 }

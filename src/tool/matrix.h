@@ -14,6 +14,7 @@
 
 #include <allocbench/run.h>
 
+#include "tool/fitness.h"
 #include "tool/spawner.h"
 #include "tool/target.h"
 
@@ -54,9 +55,13 @@ typedef struct matrix {
     bool retry_failed; /* a finished round with a failed cell is run again */
     bool sequential;   /* cells of a tape one after the other, not in lockstep */
     bool tails;        /* a second pass in each round of a tape that times every operation */
+    bool strict;       /* an unfit machine is refused, at the start and in mid-run */
+    uint32_t settle_s; /* memory is read for so long after everything was freed */
+    uint32_t reruns;   /* of a round in which the machine changed */
     bool floor;        /* a cell of the null allocator in each round of a tape */
     /* found */
     abench_host host;
+    fitness fitness;
     char *cell; /* path of allocbench-cell */
     char *probe;
     spawner *spawner;
@@ -72,9 +77,10 @@ typedef struct matrix {
 typedef struct arm {
     size_t target; /* MODEL_FLOOR for the null allocator */
     bool again;
-    char *name;   /* "w00.r000.t01b" */
-    char *reason; /* NULL, or why it failed */
-    bool tails;   /* of the pass that times every operation */
+    char *name;          /* "w00.r000.t01b" */
+    char *reason;        /* NULL, or why it failed */
+    bool tails;          /* of the pass that times every operation */
+    fitness_watch watch; /* of a cell that ran by itself */
 } arm;
 
 /* Set by SIGINT and SIGTERM. */

@@ -202,6 +202,7 @@ static void read_matrix(loader *l, const json_t *root)
     m->seed = read_seed(l, root);
     m->rounds = (uint32_t)json_get_count(&l->source, root, "rounds", UINT32_MAX, JSON_NEEDED);
     read_host(l, root);
+    model_machine_findings(&m->machine, &l->source, root);
     read_notes(l, root);
     read_workloads(l, root);
     read_targets(l, root);
@@ -327,6 +328,8 @@ static void read_round(loader *l, const json_t *root, const char *file)
             return;
         read_cell(l, item, round, workload, &first);
     }
+    l->source.path[0] = '\0';
+    model_machine_changes(&l->m->machine, &l->source, root, workload, round);
     const char *mode = json_get_text(&l->source, root, "mode", NAME_BYTES, JSON_MAY_LACK);
     for (size_t i = first.cell; i < l->m->cells_count; i++)
         l->m->cells[i].in_lockstep = strcmp(mode, "lockstep") == 0;
@@ -479,6 +482,7 @@ void model_free(model *m)
         free(m->notes[i]);
     for (size_t i = 0; i < m->dead_count; i++)
         free(m->dead[i]);
+    model_machine_clear(&m->machine);
     free(m->workloads);
     free(m->targets);
     free(m->notes);

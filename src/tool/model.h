@@ -20,6 +20,8 @@
 
 #include <allocbench/run.h>
 
+#include "tool/model_machine.h"
+
 typedef struct model_metric {
     char *name;
     char *unit;
@@ -32,6 +34,18 @@ typedef struct model_reading {
     abench_memory memory;
 } model_reading;
 
+/* What an allocator said of itself at one reading: its own names, in units that it knows. */
+typedef struct model_statistic {
+    char *name;
+    uint64_t value;
+} model_statistic;
+
+typedef struct model_account {
+    model_statistic *items; /* in the allocator's order */
+    size_t count;
+    uint64_t cost_ns; /* of the reading */
+} model_account;
+
 typedef struct model_phase {
     char *name; /* "baseline" first */
     bool timed;
@@ -42,7 +56,24 @@ typedef struct model_phase {
     uint64_t usable_bytes;
     bool has_usable;
     abench_memory memory;
+    model_account account;
 } model_phase;
+
+/* A reading behind the last phase, when everything was freed. */
+typedef struct model_after {
+    char *name; /* "1s", "2s" ... or "purged"; no two of a cell are the same */
+    abench_memory memory;
+    model_account account;
+    char *call; /* of a purge; "" when the record tells none */
+    uint64_t call_ns;
+    bool has_call_ns;
+} model_after;
+
+/* A setting in force, as the allocator tells it. */
+typedef struct model_setting {
+    char *name;
+    char *value;
+} model_setting;
 
 typedef struct model_slice {
     char *phase;
@@ -51,6 +82,10 @@ typedef struct model_slice {
     uint64_t cpu_ns;
     uint64_t busy_ns;
     uint64_t wait_ns;
+    uint64_t live_bytes; /* behind it */
+    uint64_t rss_bytes;  /* behind it */
+    bool has_live;
+    bool has_rss;
 } model_slice;
 
 typedef struct model_bucket {
@@ -97,6 +132,12 @@ typedef struct model_cell {
     size_t warnings_count;
     model_histogram *histograms;
     size_t histograms_count;
+    model_after *afters;
+    size_t afters_count;
+    model_setting *settings;
+    size_t settings_count;
+    model_finding *changes; /* what the machine did meanwhile, as the cell itself saw it */
+    size_t changes_count;
 } model_cell;
 
 #define MODEL_FLOOR ((size_t)-1)
@@ -128,7 +169,8 @@ typedef struct model {
     uint32_t rounds; /* asked */
     size_t baseline; /* index of a target */
     abench_host host;
-    char **notes; /* what the run said: cleared environment, sequential rounds, ... */
+    model_machine machine; /* its fitness */
+    char **notes;          /* what the run said: cleared environment, sequential rounds, ... */
     size_t notes_count;
     model_workload *workloads;
     size_t workloads_count;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tool/record_json.h"
+#include "tool/record_parts.h"
 #include "tool/util.h"
 
 /* More of a kind than any honest run writes; a file that has them is refused before it fills the
@@ -16,9 +17,10 @@
 #define WARNINGS_MAX   1000u
 #define HISTOGRAMS_MAX 100u
 #define BUCKETS_MAX    10000u
+#define AFTERS_MAX     64u
 #define NAME_BYTES     128u
 #define TEXT_BYTES     4096u
-#define COUNT_MAX      ((uint64_t)INT64_MAX)
+#define COUNT_MAX      RECORD_COUNT_MAX
 #define SAMPLES_MAX    ((uint64_t)1 << 48) /* of one histogram: many of them can be added up */
 
 typedef struct reader {
@@ -30,7 +32,9 @@ typedef struct reader {
     size_t metrics_capacity;
     size_t warnings_capacity;
     size_t histograms_capacity;
+    size_t afters_capacity;
     bool has_manifest;
+    bool has_machine;
     bool has_end;
 } reader;
 
@@ -120,20 +124,9 @@ static void read_manifest(reader *r, const json_t *record)
     if (allocator != NULL) {
         snprintf(r->source.path, sizeof r->source.path, "allocator");
         read_identity(r, allocator);
+        r->source.path[0] = '\0';
     }
-}
-
-static void read_memory(reader *r, const json_t *from, abench_memory *memory)
-{
-    abench_memory_field field = ABENCH_MEMORY_FIELD_INIT;
-    abench_memory_init(memory);
-    for (uint32_t i = 0; abench_memory_field_at(i, &field) == ABENCH_OK; i++) {
-        if (json_object_get(from, field.name) == NULL)
-            continue;
-        uint64_t value = count_of(r, from, field.name, JSON_NEEDED);
-        memcpy((char *)memory + field.offset, &value, sizeof value);
-        memory->valid |= field.bit;
-    }
+    record_settings(&r->source, record, r->cell);
 }
 
 static void read_reading(reader *r, const json_t *record)
@@ -144,7 +137,7 @@ static void read_reading(reader *r, const json_t *record)
     model_reading *reading = &cell->readings[cell->readings_count++];
     memset(reading, 0, sizeof *reading);
     reading->time_ns = count_of(r, record, "time_ns", JSON_NEEDED);
-    read_memory(r, record, &reading->memory);
+    record_memory(&r->source, record, &reading->memory);
     reading->memory.time_ns = reading->time_ns;
     if (cell->readings_count > 1 && reading->time_ns < reading[-1].time_ns)
         json_source_fail(&r->source, "time_ns", "before the reading above it");
@@ -164,10 +157,27 @@ static void read_phase(reader *r, const json_t *record)
     phase->live_blocks = count_of(r, record, "live_blocks", JSON_MAY_LACK);
     phase->has_usable = json_is_number(json_object_get(record, "usable_bytes"));
     phase->usable_bytes = count_of(r, record, "usable_bytes", JSON_MAY_LACK);
-    const json_t *memory = json_get_object(&r->source, record, "memory", JSON_MAY_LACK);
-    if (memory != NULL)
-        snprintf(r->source.path, sizeof r->source.path, "memory");
-    read_memory(r, memory, &phase->memory);
+    record_reading(&r->source, record, &phase->memory, &phase->account);
+}
+
+static void read_after(reader *r, const json_t *record)
+{
+    const char *name = json_get_text(&r->source, record, "name", NAME_BYTES, JSON_NEEDED);
+    for (size_t i = 0; i < r->cell->afters_count; i++) {
+        if (strcmp(r->cell->afters[i].name, name) == 0)
+            json_source_fail(&r->source, "name", "a second reading of this name");
+    }
+    if (!r->source.failed && GROW(r, afters, AFTERS_MAX))
+        record_after(&r->source, record, &r->cell->afters[r->cell->afters_count++]);
+}
+
+static void read_machine(reader *r, const json_t *record)
+{
+    if (r->has_machine)
+        json_source_fail(&r->source, "record", "a second record of the machine");
+    else
+        record_changes(&r->source, record, r->cell);
+    r->has_machine = true;
 }
 
 static void read_slice(reader *r, const json_t *record)
@@ -188,6 +198,10 @@ static void read_slice(reader *r, const json_t *record)
         .cpu_ns = count_of(r, record, "cpu_ns", JSON_NEEDED),
         .busy_ns = count_of(r, record, "busy_ns", JSON_NEEDED),
         .wait_ns = count_of(r, record, "wait_ns", JSON_MAY_LACK),
+        .live_bytes = count_of(r, record, "live_bytes", JSON_MAY_LACK),
+        .rss_bytes = count_of(r, record, "rss_bytes", JSON_MAY_LACK),
+        .has_live = json_is_number(json_object_get(record, "live_bytes")),
+        .has_rss = json_is_number(json_object_get(record, "rss_bytes")),
     };
 }
 
@@ -301,7 +315,8 @@ static void read_record(reader *r, const json_t *record)
     } kinds[] = {
         {"manifest", read_manifest}, {"phase", read_phase},         {"reading", read_reading},
         {"slice", read_slice},       {"metric", read_metric},       {"warning", read_warning},
-        {"end", read_end},           {"histogram", read_histogram},
+        {"end", read_end},           {"histogram", read_histogram}, {"after", read_after},
+        {"machine", read_machine},
     };
     r->source.path[0] = '\0';
     const char *kind = json_get_text(&r->source, record, "record", NAME_BYTES, JSON_NEEDED);
@@ -388,8 +403,10 @@ void records_clear(model_cell *cell)
         free(cell->metrics[i].name);
         free(cell->metrics[i].unit);
     }
-    for (size_t i = 0; i < cell->phases_count; i++)
+    for (size_t i = 0; i < cell->phases_count; i++) {
         free(cell->phases[i].name);
+        record_account_clear(&cell->phases[i].account);
+    }
     for (size_t i = 0; i < cell->slices_count; i++)
         free(cell->slices[i].phase);
     for (size_t i = 0; i < cell->warnings_count; i++)
@@ -407,6 +424,7 @@ void records_clear(model_cell *cell)
     free(cell->warnings);
     free(cell->plan_digest);
     free(cell->work_digest);
+    record_parts_clear(cell);
     abench_identity_init(&cell->identity);
     cell->metrics = NULL;
     cell->readings = NULL;

@@ -46,8 +46,9 @@ static void run_cell(const matrix *m, uint32_t round, arm *a, round_progress *pr
     char *errors = matrix_path(m, "cells", a->name, ".err");
     char *duration = xasprintf("ALLOCBENCH_DURATION_MS=%llu", (unsigned long long)m->duration_ms);
     char *lanes = xasprintf("ALLOCBENCH_LANES=%u", m->lanes);
+    char *settle = xasprintf("ALLOCBENCH_SETTLE_S=%u", m->settle_s);
     char *latency = xasprintf("ALLOCBENCH_LATENCY=%llu", (unsigned long long)m->latency);
-    const char *extra[3];
+    const char *extra[4];
     size_t extras = 0;
     launch how = {.argv = m->command, .input = -1, .output = -1, .errors = -1};
     command_options options = {.spawner = m->spawner, .how = &how, .target = t, .probe = m->probe};
@@ -55,6 +56,8 @@ static void run_cell(const matrix *m, uint32_t round, arm *a, round_progress *pr
     char message[1024];
 
     extra[extras++] = latency;
+    if (m->settle_s != 0)
+        extra[extras++] = settle;
     if (m->duration_ms != 0)
         extra[extras++] = duration;
     if (m->lanes != 0)
@@ -71,8 +74,11 @@ static void run_cell(const matrix *m, uint32_t round, arm *a, round_progress *pr
     options.stop = &matrix_interrupted;
     options.tick = tick;
     options.user = progress;
-    if (preflight_unchanged(t, message, sizeof message))
+    if (preflight_unchanged(t, message, sizeof message)) {
+        fitness_begin(&a->watch);
         command_measure(&options, &result);
+        fitness_end(&a->watch);
+    }
     if (!preflight_unchanged(t, message, sizeof message)) { /* before it, or while it ran */
         free(result.reason);
         result = (command_result){.state = COMMAND_REFUSED, .reason = xstrdup(message)};
@@ -86,6 +92,7 @@ static void run_cell(const matrix *m, uint32_t round, arm *a, round_progress *pr
     remove_empty(errors);
     target_environment_free(how.envp);
     free(latency);
+    free(settle);
     free(lanes);
     free(duration);
     free(errors);

@@ -13,7 +13,7 @@ goes_wrong() {
     says "round 1, bad: $reason"
     says "round 2, bad: $reason"
     says "2 cells failed: see the report"
-    [ "$(wc -l <err)" -eq 3 ] || fail "not one line a cell"
+    [ "$(said | wc -l)" -eq 3 ] || fail "not one line a cell"
     shows "failed: bad, round"
     shows "$reason"
     py "$reason" <<'PY'

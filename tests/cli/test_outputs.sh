@@ -9,7 +9,7 @@ MALLOC_ARENA_MAX=1 tool run churn-cross:slots=200 "$SMALL" -t glibc -t jemalloc 
 expect 0
 
 # ---- streams ------------------------------------------------------------------------------------
-[ "$(cat err)" = "allocbench: cleared for every target: MALLOC_ARENA_MAX=1" ] ||
+[ "$(said)" = "allocbench: cleared for every target: MALLOC_ARENA_MAX=1" ] ||
     fail "more on standard error than its one note"
 ! grep -q '^allocbench: ' out || fail "a message on standard output"
 ! grep -q -e printed$ -e complained$ out || fail "the command's own output"

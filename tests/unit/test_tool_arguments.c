@@ -90,6 +90,9 @@ static void a_workload_alone_takes_the_presets(void **state)
     assert_true(a.timeout_s > 599 && a.timeout_s < 601);
     assert_true(a.cooldown_s >= 0 && a.cooldown_s <= 0);
     assert_int_equal(a.latency, 1024);
+    assert_int_equal(a.settle_s, 0);
+    assert_int_equal(a.reruns, 1);
+    assert_false(a.strict);
     assert_false(a.same_seed || a.keep_environment || a.ignore_failure || a.skip_bad || a.no_floor);
     assert_false(a.quick || a.paced || a.tails);
     arguments_clear(&a);
@@ -100,7 +103,8 @@ static void every_option_is_read(void **state)
     arguments a = take("-t glibc x -t jemalloc:A=1 y -r 3 -s 18446744073709551615 -l 1024 -o out "
                        "--baseline b --slice 7 --duration 1500ms --cooldown 1.5s --timeout 2m "
                        "--same-seed --skip-bad --keep-env --ignore-failure --no-floor "
-                       "--sequential --color always --quick --paced --latency 7 --tails");
+                       "--sequential --color always --quick --paced --latency 7 --tails "
+                       "--settle 2m --strict --reruns 3");
 
     (void)state;
     assert_int_equal(a.targets_count, 2);
@@ -120,6 +124,9 @@ static void every_option_is_read(void **state)
     assert_true(a.same_seed && a.keep_environment && a.ignore_failure && a.skip_bad && a.no_floor);
     assert_true(a.sequential && a.color);
     assert_int_equal(a.latency, 7);
+    assert_int_equal(a.settle_s, 120);
+    assert_int_equal(a.reruns, 3);
+    assert_true(a.strict);
     assert_true(a.quick && a.paced && a.tails);
     arguments_clear(&a);
 }
@@ -158,6 +165,9 @@ static void numbers_are_whole_and_in_range(void **state)
     refuse("mixed -s 18446744073709551616", "--seed '18446744073709551616'");
     refuse("mixed -l 1025", "--lanes '1025': a whole number from 1 to 1024");
     refuse("mixed --slice 0", "--slice '0'");
+    refuse("mixed --settle 129s", "--settle '129s': 1s to 128s is wanted, or 0");
+    refuse("mixed --settle 500ms", "--settle '500ms': 1s to 128s is wanted, or 0");
+    refuse("mixed --reruns 101", "--reruns '101': a whole number from 0 to 100");
     refuse("mixed --latency -1", "--latency '-1': a whole number from 0 to 1000000000");
     arguments a = take("mixed -r 10000 -s 0");
     assert_int_equal(a.rounds, 10000);

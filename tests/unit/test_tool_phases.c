@@ -272,6 +272,27 @@ static void a_peak_without_growth_has_no_share(void **state)
     clear(&w);
 }
 
+static void what_grew_on_is_no_negative_share(void **state)
+{
+    world w;
+    char *text;
+
+    (void)state;
+    begin(&w, server_spec);
+    add_server(&w, 0, 0, 160, 181, 60);
+    add_server(&w, 1, 0, 160, 160, 60);
+    finish(&w);
+    text = print(&w, true);
+    assert_has(text, "| 1 | 60.0 | 160 | 181 | 1.20 | 1.60 | 3.62 | grew on 21% | – |");
+    assert_null(strstr(text, "-21%"));
+    free(text);
+    text = print(&w, false);
+    assert_has(text, "grew on 21%    100%");
+    assert_narrow(text);
+    free(text);
+    clear(&w);
+}
+
 static void what_could_not_be_read_is_not_told(void **state)
 {
     world w;
@@ -435,6 +456,7 @@ int main(void)
         cmocka_unit_test(rounds_are_summed_up_by_their_median),
         cmocka_unit_test(the_timeline_tells_how_fast),
         cmocka_unit_test(a_peak_without_growth_has_no_share),
+        cmocka_unit_test(what_grew_on_is_no_negative_share),
         cmocka_unit_test(what_could_not_be_read_is_not_told),
         cmocka_unit_test(a_fast_clock_is_told),
         cmocka_unit_test(idle_phases_are_listed),

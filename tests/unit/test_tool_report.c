@@ -174,7 +174,7 @@ static void the_legend_says_what_drained_is_and_what_time(void **state)
     assert_has(text, "time: of several phases the mean of their medians, weighed by their");
     free(text);
     text = print(&w, print_markdown);
-    assert_has(text, "read at once: what gives memory back by the clock has had no time");
+    assert_has(text, "read at once; what gives memory back by the clock has had no time");
     free(text);
     close_world(&w);
 }
@@ -431,7 +431,7 @@ static void a_chart_shows_what_it_should(void **state)
     world w = open_world(&fake_plain);
     char *text = print(&w, print_chart);
     /* Of the two rounds, only the first has all three targets. */
-    assert_has(text, "Round 0, above the baseline reading.");
+    assert_has(text, "Round 1, above the baseline reading.");
     assert_has(text, ">40 MiB</text>");
     assert_has(text, ">0</text>");
     assert_has(text, ">2.0 s</text>");

@@ -339,7 +339,6 @@ static void put_name(const chart *c, const series *line, size_t limit)
     free(name);
 }
 
-/* Draws a line and notes where it ends. */
 /* The baseline is the first colour; the others follow in their order, those that are missing left
  * out: the same in every chart of a report. */
 static size_t color_of(const model *m, size_t target)
@@ -352,6 +351,7 @@ static size_t color_of(const model *m, size_t target)
     return color;
 }
 
+/* Draws a line and notes where it ends. */
 static void put_line(const chart *c, series *line)
 {
     const model_cell *cell = line->cell;
@@ -471,7 +471,7 @@ static void put_head(const chart *c)
     fprintf(c->out,
             "</text>\n<text class=\"sub\" x=\"16\" y=\"46\">The same %s for every target; lower is "
             "better. Round %u%s.",
-            command ? "command" : "operations", c->round,
+            command ? "command" : "operations", c->round + 1,
             c->above ? ", above the baseline reading" : "");
     if (c->live != NULL) {
         char *name = format_terminal(c->m->targets[c->live->target].name, NAME_WIDTH);

@@ -5,7 +5,7 @@
 
 #include "tool/report/format.h"
 
-#define FIELDS_MAX 32u
+#define FIELDS_MAX 64u /* of abench_memory, each a bit of its valid */
 
 static const char *target_name(const model *m, size_t target)
 {

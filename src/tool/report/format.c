@@ -185,14 +185,14 @@ void format_tsv(FILE *out, const char *text)
 {
     static const char special[] = "\t\n\r\\";
     static const char letters[] = "tnr\\";
-    for (const char *at = text; *at != '\0'; at++) {
+    for (const char *at = text; *at != '\0';) {
         const char *found = strchr(special, *at);
+        const char *begin = at;
+        uint32_t code = next_character(&at);
         if (found != NULL)
             fprintf(out, "\\%c", letters[found - special]);
-        else if (iscntrl((unsigned char)*at))
-            fprintf(out, "\\x%02x", (unsigned char)*at);
         else
-            fputc(*at, out);
+            put_visible(out, begin, at, code);
     }
 }
 
@@ -259,6 +259,14 @@ char *format_ns(double ns)
     double shown = ns / scale.divisor;
     bool whole = scale.divisor <= 1 && shown < 1000; /* a clock's nanoseconds have no halves */
     return xasprintf("%.*f%s", whole ? 0 : format_decimals(shown), shown, scale.name);
+}
+
+char *format_spread(double spread)
+{
+    const double percent = 100 * spread;
+    if (percent > 999)
+        return xstrdup("±>999%");
+    return xasprintf("±%.*f%%", percent < 9.95 ? 1 : 0, percent);
 }
 
 char *format_count(double count)

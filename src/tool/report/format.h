@@ -54,6 +54,9 @@ char *format_ns(double ns);
 /* A count in a few letters: "950", "12.3k", "4.1M". free() it. */
 char *format_count(double count);
 
+/* (maximum - minimum) / median of some rounds: "±2.1%", "±>999%". free() it. */
+char *format_spread(double spread);
+
 /* Decimals that leave three digits of a value. */
 int format_decimals(double value);
 

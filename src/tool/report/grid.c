@@ -163,12 +163,16 @@ static void put_text(line *at, char *text, size_t width, bool left)
 {
     size_t own = format_width(text);
     size_t rest = width > own ? width - own : 0;
+    size_t length = strlen(text), behind = 0;
+    while (length > behind && text[length - 1 - behind] == ' ')
+        behind++;
+    text[length - behind] = '\0';
     at->blanks += left ? 0 : rest;
-    if (own > 0) {
+    if (text[0] != '\0') {
         put_blanks(at);
         fputs(text, at->out);
     }
-    at->blanks += left ? rest : 0;
+    at->blanks += behind + (left ? rest : 0);
     free(text);
 }
 

@@ -6,7 +6,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "tool/report/accounts.h"
+#include "tool/report/after.h"
+#include "tool/report/fitness.h"
 #include "tool/report/format.h"
+#include "tool/report/fragmentation.h"
 #include "tool/report/latency.h"
 #include "tool/report/notes.h"
 #include "tool/report/phases.h"
@@ -33,9 +37,9 @@ static void put_head(const model *m, FILE *out)
 {
     fputs("# allocbench report\n\n", out);
     format_markdown_block(out, m->command_line);
-    fputs("\nasked on ", out);
+    fputs("\nbegun on ", out);
     put_date(out, m->unix_s);
-    fprintf(out, " of allocbench ");
+    fputs(" by allocbench ", out);
     format_markdown(out, m->tool_version);
     fprintf(out, ": %" PRIu32 " round%s, seed %" PRIu64 ", baseline ", m->rounds,
             m->rounds == 1 ? "" : "s", m->seed);
@@ -69,8 +73,9 @@ static void put_bytes(FILE *out, const char *name, uint64_t bytes, const char *n
         fprintf(out, "| %s | %.*f %s |\n", name, format_decimals(shown), shown, scale.name);
 }
 
-static void put_machine(const abench_host *host, FILE *out)
+static void put_machine(const model *m, FILE *out)
 {
+    const abench_host *host = &m->host;
     fputs("\n## Machine\n\n| | |\n|---|---|\n", out);
     put_fact(out, "host", host->hostname);
     put_fact(out, "CPU", host->cpu);
@@ -84,13 +89,35 @@ static void put_machine(const abench_host *host, FILE *out)
     put_fact(out, "C library", host->libc);
     put_fact(out, "huge pages (THP)", host->thp);
     put_count(out, "bytes a page", host->page_bytes);
+    fitness_table(&m->machine, out);
+}
+
+/* Does any allocator say what settings it took? */
+static bool tells_settings(const model *m)
+{
+    bool told = false;
+    for (size_t i = 0; i < m->targets_count && !told; i++) {
+        char *settings = accounts_settings(m, i);
+        told = settings != NULL;
+        free(settings);
+    }
+    return told;
+}
+
+static void put_target_cell(FILE *out, const char *text)
+{
+    fputs("| ", out);
+    format_markdown(out, *text != '\0' ? text : "n/a");
+    fputc(' ', out);
 }
 
 static void put_targets(const model *m, FILE *out)
 {
-    fputs("\n## Targets\n\n| target | family | version | build id | library | settings |\n"
-          "|---|---|---|---|---|---|\n",
-          out);
+    const bool told = tells_settings(m);
+    fprintf(out,
+            "\n## Targets\n\n| target | family | version | build id | library | settings |%s\n"
+            "|---|---|---|---|---|---|%s\n",
+            told ? " in force, as it tells |" : "", told ? "---|" : "");
     for (size_t i = 0; i < m->targets_count; i++) {
         const model_target *t = &m->targets[i];
         const char *texts[] = {t->name,
@@ -101,10 +128,12 @@ static void put_targets(const model *m, FILE *out)
                                *t->settings != '\0' ? t->settings : "none"};
         if (t->missing != NULL)
             continue;
-        for (size_t j = 0; j < sizeof texts / sizeof *texts; j++) {
-            fputs("| ", out);
-            format_markdown(out, *texts[j] != '\0' ? texts[j] : "n/a");
-            fputc(' ', out);
+        for (size_t j = 0; j < sizeof texts / sizeof *texts; j++)
+            put_target_cell(out, texts[j]);
+        if (told) {
+            char *settings = accounts_settings(m, i);
+            put_target_cell(out, settings != NULL ? settings : "");
+            free(settings);
         }
         fputs("|\n", out);
     }
@@ -255,6 +284,8 @@ static void put_workload(const summary *s, size_t workload, const char *chart, F
     if (chart != NULL)
         fprintf(out, "\n![RSS over time](%s)\n", chart);
     put_phases(v, out);
+    after_markdown(v, out);
+    fragmentation_markdown(v, out);
     put_latency(v, out);
     view_free(v);
 }
@@ -278,10 +309,17 @@ static void put_reading_help(const model *m, FILE *out)
         "their ratios are weighed by the baseline's time in each.\n"
         "- Memory is what the kernel says, less what it said before the work. *usable/live* is "
         "what the allocator rounds up, *RSS/live* "
-        "all that it costs, *drained* what it keeps when everything was freed, read at once: "
-        "what gives memory back by the clock has had no time (burst-idle, `--paced`).\n"
+        "all that it costs, *drained* what it keeps when everything was freed, read at once; ",
+        out);
+    fputs(after_any_waited(m)
+              ? "*What comes back* has the seconds after that.\n"
+              : "what gives memory back by the clock has had no time (`--settle`, burst-idle, "
+                "`--paced`).\n",
+          out);
+    fputs(
         "- Peaks: RSS before a peak, at its end and at the end of its recovery; *came back* is the "
-        "share of its growth that was given back by then, *half back after* how long that took "
+        "share of its growth that was given back by then (*grew on 21%*: that much was added "
+        "instead), *half back after* how long that took "
         "on the target's own clock (*not seen*: the timeline has too few readings there).\n",
         out);
     if (latency_any(m)) {
@@ -313,13 +351,15 @@ static void put_files(const model *m, char *const *charts, FILE *out)
                        : "";
     fputs("\n## Again\n\n", out);
     format_markdown_block(out, m->command_line);
-    fputs("\n## Files\n\n"
-          "- [summary.tsv](summary.tsv): a line a workload, target and metric\n"
-          "- [raw.tsv](raw.tsv): a line a metric of each cell, as recorded\n"
-          "- [samples.csv](samples.csv): a line a reading of the memory counters\n"
-          "- [matrix.json](matrix.json), rounds/, cells/: what all of this is made from "
-          "(`allocbench report` makes it again)\n",
-          out);
+    fputs(
+        "\n## Files\n\n"
+        "- [summary.tsv](summary.tsv): a line a workload, target and metric\n"
+        "- [raw.tsv](raw.tsv): a line a metric of each cell, as recorded; rounds count from 0\n"
+        "- [samples.csv](samples.csv): a line a reading of the memory counters; rounds count from "
+        "0\n"
+        "- [matrix.json](matrix.json), rounds/, cells/: what all of this is made from "
+        "(`allocbench report` makes it again); rounds count from 0 there too\n",
+        out);
     fputs(histograms, out);
     for (size_t i = 0; i < m->workloads_count; i++) {
         if (charts[i] != NULL) {
@@ -334,12 +374,14 @@ void markdown_report(const summary *s, char *const *charts, FILE *out)
 {
     const model *m = s->m;
     put_head(m, out);
+    fitness_head(&m->machine, out);
     for (size_t i = 0; i < m->workloads_count; i++)
         put_workload(s, i, charts[i], out);
     put_reading_help(m, out);
     put_notes(out, "\n## Notes\n\n", notes_make(m));
     put_targets(m, out);
     put_notes(out, "\nMissing:\n\n", notes_missing(m));
-    put_machine(&m->host, out);
+    put_machine(m, out);
+    accounts_markdown(m, out);
     put_files(m, charts, out);
 }

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <allocbench/machine.h>
+
+#include "tool/report/after.h"
 #include "tool/report/summary.h"
 #include "tool/util.h"
 
@@ -160,13 +163,143 @@ static void add_other_output(collector *c, const model *m)
     }
 }
 
+/* ---- memory that waits for a call ------------------------------------------------------------ */
+
+static const char *setting_of(const model_cell *cell, const char *name)
+{
+    for (size_t i = 0; i < cell->settings_count; i++) {
+        if (strcmp(cell->settings[i].name, name) == 0)
+            return cell->settings[i].value;
+    }
+    return "";
+}
+
+/* Of an allocator that decays (jemalloc and its kin, by the settings that it told) without a thread
+ * of its own: over how many ms; 0: it does not, or its cells saw no second pass. */
+static uint64_t decay_of(const model *m, size_t target)
+{
+    for (size_t i = 0; i < m->cells_count; i++) {
+        const model_cell *cell = &m->cells[i];
+        const char *decay = setting_of(cell, "opt.dirty_decay_ms");
+        const size_t digits = strspn(decay, "0123456789"); /* -1: never */
+        if (cell->target == target && after_waited(cell) && digits > 0 && digits < 16 &&
+            decay[digits] == '\0' &&
+            strcmp(setting_of(cell, "opt.background_thread"), "false") == 0)
+            return strtoull(decay, NULL, 10);
+    }
+    return 0;
+}
+
+/* "jemalloc, jemalloc-2" for those that decay over so many ms; NULL when one before `first` has
+ * told it. free() it. */
+static char *who_decays(const model *m, size_t first, uint64_t ms)
+{
+    char *names = xstrdup("");
+    for (size_t i = 0; i < m->targets_count; i++) {
+        if (decay_of(m, i) != ms)
+            continue;
+        if (i < first) {
+            free(names);
+            return NULL;
+        }
+        char *longer = xasprintf("%s%s%s", names, i == first ? "" : ", ", m->targets[i].name);
+        free(names);
+        names = longer;
+    }
+    return names;
+}
+
+/* In the seconds of --settle nobody calls the allocator. */
+static void add_decays(collector *c, const model *m)
+{
+    for (size_t i = 0; i < m->targets_count; i++) {
+        const uint64_t ms = decay_of(m, i);
+        char *who = ms > 0 ? who_decays(m, i, ms) : NULL;
+        if (who != NULL)
+            add(c,
+                xasprintf("what comes back: with opt.background_thread=false it gives back by its "
+                          "decay only when it is called, and all of it not before %.4g s "
+                          "(opt.dirty_decay_ms); in the seconds after everything was freed nobody "
+                          "calls it",
+                          (double)ms / 1e3),
+                who);
+    }
+}
+
+/* ---- the machine ----------------------------------------------------------------------------- */
+
+/* What the doctor refuses, each with what to do. */
+static void add_findings(collector *c, const model_machine *machine)
+{
+    for (size_t i = 0; i < machine->findings_count; i++) {
+        const model_finding *f = &machine->findings[i];
+        if (f->verdict == ABENCH_VERDICT_REFUSE)
+            add(c,
+                xasprintf("the machine is not fit for a comparison: %s, %s: %s", f->name, f->value,
+                          f->advice),
+                NULL);
+    }
+}
+
+static bool is_same_change(const model_change *a, const model_change *b)
+{
+    return strcmp(a->finding.name, b->finding.name) == 0 &&
+           a->finding.verdict == b->finding.verdict;
+}
+
+static bool is_same_round(const model_change *a, const model_change *b)
+{
+    return a->workload == b->workload && a->round == b->round;
+}
+
+/* The rounds that have this change; 0 when one above has told them already. */
+static size_t rounds_with(const model_machine *machine, size_t change)
+{
+    const model_change *all = machine->changes;
+    size_t rounds = 0;
+    for (size_t i = 0; i < machine->changes_count; i++) {
+        bool is_new = is_same_change(&all[i], &all[change]);
+        if (is_new && i < change)
+            return 0;
+        for (size_t j = 0; j < i && is_new; j++)
+            is_new = !is_same_change(&all[j], &all[i]) || !is_same_round(&all[j], &all[i]);
+        rounds += is_new;
+    }
+    return rounds;
+}
+
+/* One line for each kind of change, however many rounds had it. */
+static void add_changes(collector *c, const model *m)
+{
+    const model_machine *machine = &m->machine;
+    for (size_t i = 0; i < machine->changes_count; i++) {
+        const model_finding *f = &machine->changes[i].finding;
+        size_t rounds = rounds_with(machine, i);
+        if (rounds > 0)
+            add(c,
+                xasprintf("the machine changed in %zu round%s%s: %s, for instance %s", rounds,
+                          rounds == 1 ? "" : "s",
+                          f->verdict == ABENCH_VERDICT_REFUSE ? ", which spoils them" : "", f->name,
+                          f->value),
+                NULL);
+    }
+    if (machine->reruns > 0)
+        add(c,
+            xasprintf("%zu round%s played again because the machine changed meanwhile",
+                      machine->reruns, machine->reruns == 1 ? " was" : "s were"),
+            NULL);
+}
+
 note_list notes_make(const model *m)
 {
     collector c = {.capacity = 0};
+    add_findings(&c, &m->machine);
+    add_changes(&c, m);
     for (size_t i = 0; i < m->notes_count; i++)
         add(&c, xstrdup(m->notes[i]), NULL);
     add_other_work(&c, m);
     add_other_output(&c, m);
+    add_decays(&c, m);
     add_warnings(&c, m);
     if (m->is_busy)
         add(&c, xstrdup("a run is still writing there: this is what it has finished so far"), NULL);

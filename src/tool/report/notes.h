@@ -20,8 +20,9 @@ typedef struct note_list {
     size_t count;
 } note_list;
 
-/* The run's notes, work that differed within a round, output that differed between runs, the cells'
- * warnings (grouped, with the workloads' labels where there are several), dead runs. */
+/* The run's notes, work that differed within a round, output that differed between runs, allocators
+ * that give back only when they are called, where --settle waited; the cells' warnings (grouped,
+ * with the workloads' labels where there are several), dead runs. */
 note_list notes_make(const model *m);
 
 void notes_free(note_list *list);

@@ -71,7 +71,7 @@ plan plan_make(const view *v)
 
 /* ---- numbers of one cell: NAN where there is none -------------------------------------------- */
 
-static double rss_above(const model_cell *cell, const abench_memory *memory)
+double plan_rss_above(const model_cell *cell, const abench_memory *memory)
 {
     const abench_memory *base = &cell->phases[0].memory;
     if ((memory->valid & base->valid & ABENCH_MEMORY_RSS) == 0)
@@ -81,7 +81,7 @@ static double rss_above(const model_cell *cell, const abench_memory *memory)
 
 double phase_rss(const model_cell *cell, size_t phase)
 {
-    return rss_above(cell, &cell->phases[phase].memory);
+    return plan_rss_above(cell, &cell->phases[phase].memory);
 }
 
 double phase_rss_per_live(const model_cell *cell, size_t phase)
@@ -117,7 +117,7 @@ double peak_half_back(const model_cell *cell, const peak *k)
         if (reading->time_ns <= from || reading->time_ns > to)
             continue;
         seen++;
-        if (!is_found && rss_above(cell, &reading->memory) <= (top + end) / 2) {
+        if (!is_found && plan_rss_above(cell, &reading->memory) <= (top + end) / 2) {
             found = (double)(reading->time_ns - from);
             is_found = true;
         }

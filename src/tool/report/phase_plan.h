@@ -51,6 +51,9 @@ double peak_recovered(const model_cell *cell, const peak *k);
  * NAN: nothing came back; INFINITY: the timeline is too coarse to tell. */
 double peak_half_back(const model_cell *cell, const peak *k);
 
+/* RSS of a reading above the cell's baseline, which must be there: phases_count is not 0. */
+double plan_rss_above(const model_cell *cell, const abench_memory *memory);
+
 /* Medians over the rounds of the view's row. */
 double plan_at_phase(const plan *p, size_t row, of_phase number, size_t phase);
 double plan_at_peak(const plan *p, size_t row, of_peak number, const peak *k);

@@ -34,11 +34,14 @@ static void put_ratio(grid *g, double ratio)
         grid_put(g, "%.*f", format_decimals(ratio), ratio);
 }
 
+/* Of what came back. A share below 0 is RSS that went on growing behind the peak. */
 static void put_percent(grid *g, double share)
 {
-    const double percent = fabs(share) < 0.005 ? 0 : 100 * share; /* not "-0%" */
+    const double percent = fabs(share) <= 0.005 ? 0 : 100 * share; /* not "-0%" */
     if (isnan(share))
         grid_put(g, NOTHING);
+    else if (percent < 0)
+        grid_put(g, "grew on %.0f%%", -percent);
     else
         grid_put(g, "%.0f%%", percent);
 }

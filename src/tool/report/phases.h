@@ -5,6 +5,7 @@
  * before it, at its end and at the end of its recovery; the share of its growth that came back,
  * (RSS at its end - RSS after) / (RSS at its end - RSS before); and how long after its end half of
  * what came back was back, from the timeline, whose clock stands still while other targets play.
+ * A share below 0 reads "grew on 21%": RSS was larger by that share when the recovery ended.
  *
  * Any other workload of more than two timed phases, or with phases idle-K: RSS and usable/live at
  * the end of each.

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tool/report/after.h"
 #include "tool/report/format.h"
 #include "tool/report/latency.h"
 #include "tool/report/notes.h"
@@ -13,10 +14,6 @@
 #define LINE_WIDTH  100u
 #define LABEL_WIDTH 40u /* a target's name is cut there, a workload's at twice that */
 #define GAP         2u
-
-/* A spread below this is left out where the whole column is below it: it says that the column is
- * steady, and takes six characters to do so. */
-#define SPREAD_SHOWN 0.01
 
 typedef struct style {
     const char *bold;
@@ -67,7 +64,7 @@ static group measure(const view *v, size_t column)
         view_cell cell = view_at(v, i, column);
         g.value = max_size(g.value, format_width(cell.value));
         spread = max_size(spread, format_width(cell.spread));
-        spreads = spreads || cell.spread_ratio >= SPREAD_SHOWN;
+        spreads = spreads || cell.spread_ratio >= VIEW_SPREAD_SHOWN;
         if (c->wants_ratio && cell.ratio[0] != '\0')
             g.ratio = max_size(g.ratio, strlen(cell.ratio) + 1);
     }
@@ -327,6 +324,7 @@ static void put_workload(const summary *s, size_t workload, FILE *out, const sty
     }
     put_notes(out, "failed: ", notes_failures(s->m, workload), chosen->worse, chosen->off);
     put_phases(v, out, chosen);
+    after_terminal(v, out, chosen->bold, chosen->off);
     put_latency(v, out, chosen);
     fputc('\n', out);
     layout_free(&l);
@@ -391,8 +389,11 @@ static void put_legend(const summary *s, FILE *out, const style *chosen)
                      NULL);
     if (shows_drained(s))
         put_sentence(out, "drained: ", "", "",
-                     "read at once when everything was freed; what gives memory back by the clock "
-                     "has had no time (burst-idle, --paced)",
+                     after_any_waited(m)
+                         ? "read at once when everything was freed; the table of what comes back "
+                           "has the seconds after that"
+                         : "read at once when everything was freed; what gives memory back by the "
+                           "clock has had no time (--settle, burst-idle, --paced)",
                      NULL);
     if (shows_latency(m))
         put_sentence(out, "latency: ", "", "", latency_legend, NULL);

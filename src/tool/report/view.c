@@ -171,12 +171,10 @@ void view_free(view *v)
 
 static void put_spread(view_cell *cell, const summary_row *row)
 {
-    double percent = 100 * row->spread;
+    char *text = format_spread(row->spread);
     cell->spread_ratio = row->spread;
-    if (percent > 999)
-        snprintf(cell->spread, sizeof cell->spread, "±>999%%");
-    else
-        snprintf(cell->spread, sizeof cell->spread, "±%.*f%%", percent < 9.95 ? 1 : 0, percent);
+    snprintf(cell->spread, sizeof cell->spread, "%s", text);
+    free(text);
 }
 
 static void put_ratio(view_cell *cell, const summary_row *row)
@@ -196,10 +194,9 @@ static void put_ratio(view_cell *cell, const summary_row *row)
     }
 }
 
-view_cell view_at(const view *v, size_t row, size_t column)
+view_cell view_of(const view *v, size_t row, const view_column *c)
 {
     view_cell cell = {.value = "n/a", .mark = ""};
-    const view_column *c = &v->columns[column];
     const view_row *r = &v->rows[row];
     const summary_row *found = summary_find(v->s, v->workload, r->target, r->again, c->metric);
     if (found == NULL)
@@ -214,6 +211,11 @@ view_cell view_at(const view *v, size_t row, size_t column)
     if (found->ratios > 0)
         put_ratio(&cell, found);
     return cell;
+}
+
+view_cell view_at(const view *v, size_t row, size_t column)
+{
+    return view_of(v, row, &v->columns[column]);
 }
 
 bool view_share(const view *v, char **sentence)

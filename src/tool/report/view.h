@@ -12,6 +12,10 @@
 
 #define VIEW_COLUMNS 8u
 
+/* On a terminal a spread below this is left out where the whole column is below it: it says that
+ * the column is steady, and takes six characters to do so. */
+#define VIEW_SPREAD_SHOWN 0.01
+
 typedef struct view_column {
     const char *metric;
     const char *title; /* first line of the heading */
@@ -55,6 +59,9 @@ void view_free(view *v);
 
 /* What stands in a row and column. */
 view_cell view_at(const view *v, size_t row, size_t column);
+
+/* What would stand in a row of a column that the view does not have. */
+view_cell view_of(const view *v, size_t row, const view_column *column);
 
 /* One sentence on the allocator's part of the baseline's time, or false when it was not measured.
  * The name in it is not escaped. free() it. */
