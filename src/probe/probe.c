@@ -13,15 +13,16 @@
  * reuse descriptors that they do not know: nothing is ever written before device and inode agree.
  *
  *   {"record":"probe","event":"start","pid":N,"ppid":N,"exe":"...","exe_device":N,"exe_inode":N,
- *    "start_code":N,"start_stack":N,"family":"...","version":"...","build_id":"...","file":"...",
- *    "device":N,"inode":N,"mixed":0|1,"static":0|1,"others":"...","settings":"NAME=VALUE\n...",
- *    "settings_cut":1}
+ *    "start_code":N,"start_stack":N,"name":"...","family":"...","version":"...","build_id":"...",
+ *    "file":"...","device":N,"inode":N,"mixed":0|1,"static":0|1,"others":"...",
+ *    "settings":"NAME=VALUE\n...","settings_cut":1}
  *   {"record":"probe","event":"exit","pid":N,"start_stack":N,"hwm_bytes":N,"libc_bytes":N}
  *
  * start_code and start_stack (fields 26 and 28 of /proc/PID/stat) are the image's mark: a forked
- * child shares them, an exec changes them. A number that cannot be read is left out; exe, file and
- * others are "" where the line would be too long with them. A forked child that exits writes an
- * exit line of its own; one that is killed or calls _exit writes none.
+ * child shares them, an exec changes them. name is the process's (comm), which exec made of the
+ * program's. A number that cannot be read is left out; exe, file and others are "" where the line
+ * would be too long with them. A forked child that exits writes an exit line of its own; one that
+ * is killed or calls _exit writes none.
  *
  * settings: the environment's variables that steer an allocator (abench_allocator_environment),
  * LD_PRELOAD and LD_AUDIT left out: the first 64 in the order of strcmp, whole ones up to 1500
@@ -38,6 +39,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -88,8 +90,7 @@ static void read_environment(void)
     place.ready = 1;
 }
 
-/* ---- settings
- * -----------------------------------------------------------------------------------*/
+/* ---- settings -------------------------------------------------------------------------------- */
 
 struct settings {
     const char *found[SETTINGS_MOST]; /* in the order of strcmp */
@@ -147,8 +148,7 @@ static void read_settings(struct settings *settings)
     settings->text[length] = '\0';
 }
 
-/* ---- the C library's own malloc
- * ------------------------------------------------------------------*/
+/* ---- the C library's own malloc -------------------------------------------------------------- */
 
 /* As mallinfo2 returns it. */
 struct heap_account {
@@ -175,8 +175,7 @@ static uint64_t libc_bytes(void)
     return (uint64_t)account.arena + account.mapped;
 }
 
-/* ---- the file
- * -----------------------------------------------------------------------------------*/
+/* ---- the file -------------------------------------------------------------------------------- */
 
 static int is_ours(int fd, off_t *size)
 {
@@ -217,8 +216,7 @@ static void write_line(abench__text *line)
         close(opened);
 }
 
-/* ---- lines
- * --------------------------------------------------------------------------------------*/
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 static void put_key(abench__text *line, const char *key)
 {
@@ -261,6 +259,7 @@ struct image {
     int has_status;
     uint32_t valid; /* of the fields */
     uint64_t fields[ABENCH__STAT_FIELDS];
+    char name[16];
     struct settings settings;
 };
 
@@ -279,6 +278,8 @@ static void read_image(struct image *image)
     image->exe[length > 0 ? length : 0] = '\0';
     image->has_status = stat("/proc/self/exe", &image->status) == 0;
     image->valid = read_stat(image->fields);
+    if (prctl(PR_GET_NAME, image->name) != 0)
+        image->name[0] = '\0';
     read_settings(&image->settings);
 }
 
@@ -295,6 +296,7 @@ static void put_start(abench__text *line, char *data, const struct image *image,
     }
     put_mark(line, "start_code", image->valid, image->fields, ABENCH__STAT_START_CODE);
     put_mark(line, "start_stack", image->valid, image->fields, ABENCH__STAT_START_STACK);
+    put_string(line, "name", image->name);
     put_string(line, "family", identity->family);
     put_string(line, "version", identity->version);
     put_string(line, "build_id", identity->build_id);

@@ -337,6 +337,7 @@ static bool wanted_provider(cell *c, images_wanted *wanted)
     memset(wanted, 0, sizeof *wanted);
     wanted->settings = c->settings;
     wanted->settings_cut = c->settings_cut;
+    wanted->last_name = c->end.last_name;
     wanted->provider = t->library;
     if (t->library == NULL) {
         wanted->family = t->identity.family[0] != '\0' ? t->identity.family : "glibc";
@@ -519,6 +520,7 @@ static void add_warnings(cell *c)
                             "the C library's own malloc served %llu MiB in %s beside the target's "
                             "(RTLD_DEEPBIND?)",
                             (unsigned long long)(c->images->libc_bytes >> 20), c->images->libc_exe);
+    command_record_programs(record, c->images);
     if (blind_ns(c) > 0)
         command_record_warn(record,
                             "the tool could not look for %llu ms: what ran only then is not proven",

@@ -13,11 +13,13 @@
 #include "tool/json_text.h"
 #include "tool/record_json.h"
 #include "tool/records.h"
+#include "tool/symbols.h"
 #include "tool/util.h"
 
-#define COMMAND_MOST ((size_t)1 << 16) /* bytes of a command line that are kept */
-#define VALUE_MOST   ((size_t)1 << 12) /* likewise of a variable */
-#define WARNING_MOST ((size_t)1000)    /* likewise of a warning; escaping may quadruple it */
+#define COMMAND_MOST  ((size_t)1 << 16) /* bytes of a command line that are kept */
+#define VALUE_MOST    ((size_t)1 << 12) /* likewise of a variable */
+#define WARNING_MOST  ((size_t)1000)    /* likewise of a warning; escaping may quadruple it */
+#define PROGRAMS_MOST 64u               /* whose files are read for their symbols */
 
 void command_record_metric(command_record *record, const char *name, const char *unit,
                            uint32_t direction, double value)
@@ -55,6 +57,46 @@ void command_record_clear(command_record *record)
     record->warnings = NULL;
     record->metrics_count = record->metrics_capacity = 0;
     record->warnings_count = record->warnings_capacity = 0;
+}
+
+/* ---- the programs that ran ------------------------------------------------------------------- */
+
+typedef struct program_files {
+    uint64_t device[PROGRAMS_MOST];
+    uint64_t inode[PROGRAMS_MOST];
+    size_t count;
+} program_files;
+
+static void look_into_program(command_record *record, program_files *known, const char *path,
+                              uint64_t device, uint64_t inode)
+{
+    char *note;
+
+    for (size_t at = 0; at < known->count; at++)
+        if (known->device[at] == device && known->inode[at] == inode)
+            return;
+    if (path[0] != '/' || known->count == PROGRAMS_MOST)
+        return;
+    known->device[known->count] = device;
+    known->inode[known->count++] = inode;
+    note = symbols_note(path, device, inode);
+    if (note != NULL)
+        command_record_warn(record, "%s", note);
+    free(note);
+}
+
+void command_record_programs(command_record *record, const images *reported)
+{
+    program_files known = {.count = 0};
+
+    for (size_t at = 0; at < reported->count; at++) {
+        const images_report *one = &reported->reports[at];
+        look_into_program(record, &known, one->exe, one->exe_device, one->exe_inode);
+    }
+    for (size_t at = 0; at < record->tree->images_count; at++) {
+        const tree_image *one = &record->tree->images[at];
+        look_into_program(record, &known, one->path, one->device, one->inode);
+    }
 }
 
 /* ---- printing -------------------------------------------------------------------------------- */

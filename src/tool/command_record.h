@@ -11,6 +11,7 @@
 #include <allocbench/allocator.h>
 
 #include "tool/command.h"
+#include "tool/images.h"
 #include "tool/model.h"
 #include "tool/tree.h"
 
@@ -46,6 +47,10 @@ void command_record_metric(command_record *record, const char *name, const char 
                            uint32_t direction, double value);
 void command_record_warn(command_record *record, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Warns of each program, of those that reported and those that were seen (record->tree), that has
+ * other ways to allocate than malloc, as far as its file tells (symbols.h). */
+void command_record_programs(command_record *record, const images *reported);
 
 /* The whole file: manifest, readings, metrics, histograms, warnings, end. free() it. */
 char *command_record_print(const command_record *record, size_t *size);

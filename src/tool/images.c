@@ -70,6 +70,7 @@ typedef struct reader {
     json_source source;
     images *into;
     size_t capacity;
+    size_t exits_capacity;
     uint64_t libc_stack; /* of the exit that told libc_bytes; 0: unknown */
     pid_t libc_pid;
 } reader;
@@ -102,6 +103,8 @@ static void read_start(reader *r, const json_t *record)
     report.exe_inode = count_of(r, record, "exe_inode", JSON_MAY_LACK);
     report.start_code = count_of(r, record, "start_code", JSON_MAY_LACK);
     report.start_stack = count_of(r, record, "start_stack", JSON_MAY_LACK);
+    snprintf(report.name, sizeof report.name, "%s",
+             json_get_text(&r->source, record, "name", TEXT_MOST, JSON_MAY_LACK));
     identity->device = count_of(r, record, "device", JSON_NEEDED);
     identity->inode = count_of(r, record, "inode", JSON_NEEDED);
     copy_text(r, record, "family", identity->family, sizeof identity->family);
@@ -132,15 +135,25 @@ static void read_start(reader *r, const json_t *record)
 static void read_exit(reader *r, const json_t *record)
 {
     const uint64_t hwm = count_of(r, record, "hwm_bytes", JSON_MAY_LACK);
-
     const uint64_t libc = count_of(r, record, "libc_bytes", JSON_MAY_LACK);
 
+    const images_exit left = {
+        .pid = (pid_t)json_get_count(&r->source, record, "pid", INT_MAX, JSON_NEEDED),
+        .start_stack = count_of(r, record, "start_stack", JSON_MAY_LACK)};
+
+    if (r->into->exits_count >= REPORTS_MOST)
+        json_source_fail(&r->source, NULL, "more than %u exits", REPORTS_MOST);
+    if (r->source.failed)
+        return;
+    r->into->exits =
+        util_grow(r->into->exits, r->into->exits_count, &r->exits_capacity, sizeof left);
+    r->into->exits[r->into->exits_count++] = left;
     if (hwm > r->into->peak_hwm_bytes)
         r->into->peak_hwm_bytes = hwm;
     if (libc > r->into->libc_bytes) {
         r->into->libc_bytes = libc;
-        r->libc_stack = count_of(r, record, "start_stack", JSON_MAY_LACK);
-        r->libc_pid = (pid_t)json_get_count(&r->source, record, "pid", INT_MAX, JSON_NEEDED);
+        r->libc_stack = left.start_stack;
+        r->libc_pid = left.pid;
     }
 }
 
@@ -221,6 +234,7 @@ void images_free(images *reported)
     for (size_t at = 0; at < reported->count; at++)
         forget_report(&reported->reports[at]);
     free(reported->reports);
+    free(reported->exits);
     free(reported);
 }
 
@@ -392,6 +406,58 @@ static char *describe_change(const images_report *report, const images_wanted *w
     return util_one_line(line);
 }
 
+static bool did_exit(const images *reported, const images_report *report)
+{
+    for (size_t at = 0; at < reported->exits_count; at++)
+        if (reported->exits[at].pid == report->pid &&
+            reported->exits[at].start_stack == report->start_stack)
+            return true;
+    return false;
+}
+
+/* Other names do not pass through JSON as they are. */
+static bool is_plain(const char *name)
+{
+    const char *at = name;
+
+    while (*at > ' ' && *at < 127)
+        at++;
+    return at > name && *at == '\0';
+}
+
+/* Did a look find the process in that image, and named so? */
+static bool was_named(const tree_image *seen, size_t count, const images_report *report,
+                      const char *name)
+{
+    for (size_t at = 0; at < count; at++)
+        if (seen[at].pid == report->pid && seen[at].start_stack == report->start_stack &&
+            strcmp(seen[at].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* The command's own process may run one more program after the last that reported, and that may end
+ * before it is looked at. Then the process has another name at its end, and the program that
+ * reported did not exit: it was replaced. A program may also give itself another name and end
+ * without exit; a look mostly finds it so. NULL: nothing speaks for a replacement. */
+static char *describe_last(const images *reported, const tree_image *seen, size_t seen_count,
+                           const char *last_name, pid_t root)
+{
+    const images_report *last = NULL;
+
+    for (size_t at = reported->count; at > 0 && last == NULL; at--)
+        if (reported->reports[at - 1].pid == root)
+            last = &reported->reports[at - 1];
+    if (last == NULL || last_name == NULL || !is_plain(last_name) || !is_plain(last->name) ||
+        strcmp(last->name, last_name) == 0 || did_exit(reported, last) ||
+        was_named(seen, seen_count, last, last_name))
+        return NULL;
+    return util_one_line(
+        xasprintf("%s (pid %ld) ended as %s, which did not report who serves its malloc: its "
+                  "environment was emptied, or it is static",
+                  last->exe, (long)root, last_name));
+}
+
 static void refuse(images_verdict *verdict, char *first, size_t others)
 {
     if (others == 0) {
@@ -409,14 +475,23 @@ void images_judge(const images *reported, const tree_image *seen, size_t seen_co
     place *places = order_reports(reported);
     const images_report *wrong = NULL;
     size_t wrongs = 0;
+    bool is_root_silent = false;
+    char *last;
 
     memset(verdict, 0, sizeof *verdict);
     for (size_t at = 0; at < seen_count; at++) {
         if (mark_reports(reported, places, &seen[at], is_seen))
             continue;
+        is_root_silent = is_root_silent || seen[at].pid == root;
         if (verdict->silent++ == 0)
             verdict->silence = describe_silent(&seen[at]);
     }
+    last =
+        is_root_silent ? NULL : describe_last(reported, seen, seen_count, wanted->last_name, root);
+    if (last != NULL && verdict->silent++ == 0)
+        verdict->silence = last;
+    else
+        free(last);
     for (size_t at = 0; at < reported->count; at++) {
         const images_report *report = &reported->reports[at];
         verdict->unseen += !is_seen[at];

@@ -4,7 +4,9 @@
  *
  * An image is what one exec made. A forked child runs its parent's image; the probe reports once an
  * image. An image that was seen and did not report got no preloaded library at all. One that may
- * not be looked at counts as such, whatever its process reported.
+ * not be looked at counts as such, whatever its process reported. So does the last one of the
+ * command's own process, be it too short to be seen, when the process ends under a name that nobody
+ * reported. Of its descendants, an image that is neither seen nor reports stays unknown.
  */
 #ifndef ABENCH_TOOL_IMAGES_H
 #define ABENCH_TOOL_IMAGES_H
@@ -26,14 +28,23 @@ typedef struct images_report {
     uint64_t exe_inode;
     uint64_t start_code;
     uint64_t start_stack;
+    char name[16]; /* of the process then (comm); "" likewise */
     abench_identity identity;
     char *settings;    /* the allocators' variables that it found, as images_settings */
     bool settings_cut; /* there were more */
 } images_report;
 
+/* An exit line. */
+typedef struct images_exit {
+    pid_t pid;
+    uint64_t start_stack; /* 0 when the probe could not tell */
+} images_exit;
+
 typedef struct images {
     images_report *reports; /* in the order of the file */
     size_t count;
+    images_exit *exits; /* likewise */
+    size_t exits_count;
     uint64_t peak_hwm_bytes; /* largest VmHWM at an exit; 0: no exit was reported */
     uint64_t libc_bytes;     /* the most that the C library's own malloc held at the exit of an
                                 image whose malloc another one serves */
@@ -63,13 +74,14 @@ typedef struct images_wanted {
     const char *settings; /* what images_settings says of the environment that was given to the
                              command; NULL: not compared */
     bool settings_cut;
+    const char *last_name; /* spawner_end's; NULL: unknown */
 } images_wanted;
 
 typedef struct images_verdict {
     char *refusal;  /* NULL: every image ran on what was wanted. Else one line that names the first
                       that did not, and counts the others */
     size_t unseen;  /* images that reported, but were too short to be seen */
-    size_t silent;  /* images that were seen, but did not report */
+    size_t silent;  /* images that were seen, or told by last_name, but did not report */
     char *silence;  /* with silent > 0: one line about the first of these */
     size_t changed; /* images that found other settings than those given */
     char *change;   /* with changed > 0: one line about the first of these */

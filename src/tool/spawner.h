@@ -45,6 +45,8 @@ typedef struct spawner_end {
     uint32_t reserved;
     uint64_t orphans_peak_rss_bytes; /* largest ru_maxrss of orphans and leftovers */
     char leftover_names[96];         /* the first few: "sleep (123), cat (124)" */
+    char last_name[16]; /* the command's own process's name (comm) at its end: that of the last
+                           program that it ran, unless that gave itself another. "": unknown */
 } spawner_end;
 
 /* Forks the spawner; do it first of all. NULL with errno. One thread. */

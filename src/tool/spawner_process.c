@@ -64,22 +64,49 @@ static void note_child(running *run, pid_t pid, int status, const struct rusage 
     end->involuntary_switches = (uint64_t)usage->ru_nivcsw;
 }
 
+/* Of a process that has ended and was not waited for, the kernel still tells the name. */
+static void read_last_name(pid_t pid, char *name, size_t size)
+{
+    char path[40];
+    ssize_t got = -1;
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/%ld/comm", (long)pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        got = util_read_all(fd, name, size - 1);
+        close(fd);
+    }
+    name[got > 0 ? got : 0] = '\0';
+    name[strcspn(name, "\n")] = '\0';
+}
+
+/* Waits for one child that has ended, of those that waitid would choose. false: there is none. */
+static bool reap_one(running *run, idtype_t which, pid_t id)
+{
+    siginfo_t info = {0};
+    struct rusage usage;
+    int status;
+
+    if (waitid(which, (id_t)id, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0)
+        return false;
+    if (info.si_pid == run->pid) {
+        run->end.end_ns = abench_clock_ns();
+        read_last_name(run->pid, run->end.last_name, sizeof run->end.last_name);
+    }
+    if (wait4(info.si_pid, &status, WNOHANG, &usage) != info.si_pid)
+        return false;
+    note_child(run, info.si_pid, status, &usage);
+    return true;
+}
+
 /* Waits for all that has ended; the command first, so that its end is stamped at once. */
 static void reap(running *run)
 {
-    struct rusage usage;
-    int status;
-    pid_t pid;
-
-    if (!run->ended && wait4(run->pid, &status, WNOHANG, &usage) == run->pid) {
-        run->end.end_ns = abench_clock_ns();
-        note_child(run, run->pid, status, &usage);
-    }
-    while ((pid = wait4(-1, &status, WNOHANG, &usage)) > 0) {
-        if (pid == run->pid)
-            run->end.end_ns = abench_clock_ns();
-        note_child(run, pid, status, &usage);
-    }
+    if (!run->ended)
+        (void)reap_one(run, P_PID, run->pid);
+    while (reap_one(run, P_ALL, 0))
+        continue;
 }
 
 static void rest(void)

@@ -39,6 +39,19 @@ static ssize_t read_small(const char *path, char *data, size_t size)
     return got;
 }
 
+/* The name is free text in parentheses: the last one ends it. Returns what stands behind it, or
+ * NULL. */
+static const char *take_name(const char *stat, char *name, size_t size)
+{
+    const char *first = strchr(stat, '(');
+    const char *last = strrchr(stat, ')');
+
+    if (first == NULL || last == NULL || last < first)
+        return NULL;
+    snprintf(name, size, "%.*s", (int)(last - first - 1), first + 1);
+    return last + 1;
+}
+
 bool tree_read_process(pid_t pid, tree_process *process)
 {
     char path[40], data[1024];
@@ -50,10 +63,9 @@ bool tree_read_process(pid_t pid, tree_process *process)
     snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
     if (read_small(path, data, sizeof data) <= 0)
         return false;
-    /* The name is free text in parentheses: the last one ends it. */
-    after = strrchr(data, ')');
+    after = take_name(data, process->name, sizeof process->name);
     if (after == NULL ||
-        sscanf(after + 1,
+        sscanf(after,
                " %c %lld %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %lld %*s %llu"
                " %*s %*s %*s %llu %*s %llu",
                &state, &parent, &threads, &start_time, &start_code, &start_stack) != 6)
@@ -214,6 +226,7 @@ typedef struct known {
     uint64_t start_time;
     uint64_t start_code;
     uint64_t start_stack;
+    size_t image; /* index, when the marks are not 0 */
     uint64_t look;
 } known;
 
@@ -266,8 +279,9 @@ static bool is_same_image(const tree_image *a, const tree_image *b)
            a->inode == b->inode && a->device == b->device;
 }
 
-/* Notes the image that the process runs. false: it is gone, or it called exec while we looked. */
-static bool note_image(tree *t, const tree_process *process)
+/* Notes the image that the process runs, and where: an index of t->images. false: it is gone, or it
+ * called exec while we looked. */
+static bool note_image(tree *t, const tree_process *process, size_t *index)
 {
     tree_image image = {0};
     tree_process again;
@@ -285,8 +299,8 @@ static bool note_image(tree *t, const tree_process *process)
     } else if (!image.hidden) {
         return false;
     }
-    for (size_t at = 0; at < t->images_count; at++)
-        if (is_same_image(&t->images[at], &image))
+    for (*index = 0; *index < t->images_count; ++*index)
+        if (is_same_image(&t->images[*index], &image))
             return true;
     image.path = read_exe(process->pid);
     if (!tree_read_process(process->pid, &again) || again.start_time != process->start_time ||
@@ -321,13 +335,16 @@ static void note_process(tree *t, const tree_process *process)
         t->processes_seen++;
     }
     entry->look = state->look;
-    if (!has_image(process) ||
-        (entry->start_code == process->start_code && entry->start_stack == process->start_stack))
+    if (!has_image(process))
         return;
-    if (note_image(t, process)) {
+    if (entry->start_code != process->start_code || entry->start_stack != process->start_stack) {
+        if (!note_image(t, process, &entry->image))
+            return;
         entry->start_code = process->start_code;
         entry->start_stack = process->start_stack;
     }
+    if (t->images[entry->image].pid == process->pid)
+        memcpy(t->images[entry->image].name, process->name, sizeof process->name);
 }
 
 static void forget_gone(struct tree_state *state)

@@ -22,7 +22,8 @@ typedef struct tree_process {
     uint64_t start_time; /* with pid: the process, even when the pid is used again */
     uint64_t start_code; /* with start_stack: the image; a fork keeps both, an exec changes them */
     uint64_t start_stack;
-    size_t above; /* index of its parent in the list; TREE_TOP: its parent is the root */
+    size_t above;  /* index of its parent in the list; TREE_TOP: its parent is the root */
+    char name[16]; /* comm */
 } tree_process;
 
 #define TREE_TOP ((size_t)-1)
@@ -47,9 +48,10 @@ typedef struct tree_image {
     uint64_t inode;
     uint64_t start_code;
     uint64_t start_stack;
-    pid_t pid;   /* where it was first seen */
-    bool hidden; /* we may not look at it (another user's); only its pid is known */
-    char *path;  /* "[NAME]" of a hidden one, "?" when nothing could be read */
+    pid_t pid;     /* where it was first seen */
+    char name[16]; /* of that process, when it was last seen in this image */
+    bool hidden;   /* we may not look at it (another user's); only its pid is known */
+    char *path;    /* "[NAME]" of a hidden one, "?" when nothing could be read */
 } tree_image;
 
 /* The tree's memory at one time: sums over its processes. */

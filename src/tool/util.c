@@ -79,11 +79,37 @@ void *util_grow(void *items, size_t count, size_t *capacity, size_t bytes)
     return xrealloc(items, *capacity * bytes);
 }
 
+/* How many bytes the character at text has (RFC 3629); 0: they are none. */
+static size_t length_of(const unsigned char *text)
+{
+    const size_t length = text[0] < 0x80    ? 1
+                          : text[0] < 0xc2  ? 0
+                          : text[0] < 0xe0  ? 2
+                          : text[0] < 0xf0  ? 3
+                          : text[0] <= 0xf4 ? 4
+                                            : 0;
+
+    for (size_t at = 1; at < length; at++)
+        if ((text[at] & 0xc0) != 0x80) /* the terminator, too */
+            return 0;
+    if ((text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xed && text[1] > 0x9f) ||
+        (text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] > 0x8f))
+        return 0;
+    return length;
+}
+
 char *util_one_line(char *text)
 {
-    for (char *at = text; *at != '\0'; at++)
-        if ((unsigned char)*at < 0x20 || *at == 0x7f)
-            *at = '?';
+    for (unsigned char *at = (unsigned char *)text; *at != '\0';) {
+        const size_t length = length_of(at);
+        if (length == 1 && (at[0] < 0x20 || at[0] == 0x7f))
+            at[0] = '?';
+        else if (length == 2 && at[0] == 0xc2 && at[1] < 0xa0) /* C1, the second half of them */
+            at[0] = at[1] = '?';
+        else if (length == 0 && at[0] < 0xa0) /* the same to a terminal that reads single bytes */
+            at[0] = '?';
+        at += length == 0 ? 1 : length;
+    }
     return text;
 }
 

@@ -10,8 +10,7 @@
 #define SHOW   IDENTITY_DIRECTORY "/identity-show"
 #define PLUGIN IDENTITY_DIRECTORY "/libidentity-plugin.so"
 
-/* ---- what may be done to a child before it starts
- * ------------------------------------------------*/
+/* ---- what may be done to a child before it starts -------------------------------------------- */
 
 static void give_other_descriptor(void *user)
 {
@@ -50,8 +49,7 @@ static void assert_other_untouched(const struct bench *b)
     assert_int_equal(status.st_size, 0);
 }
 
-/* ---- what it says
- * --------------------------------------------------------------------------------*/
+/* ---- what it says ---------------------------------------------------------------------------- */
 
 static void says_who_serves_malloc_at_start_and_the_peak_at_exit(void **state)
 {
@@ -80,6 +78,7 @@ static void says_who_serves_malloc_at_start_and_the_peak_at_exit(void **state)
     assert_int_equal(number_in(b, STARTS, 0, "mixed"), 0);
     assert_int_equal(number_in(b, STARTS, 0, "static"), 0);
     assert_true(number_in(b, STARTS, 0, "start_code") > 4096);
+    assert_int_equal(count_lines(b, ",\"name\":\"identity-show\","), 1); /* short enough for comm */
     assert_int_equal(number_in(b, EXITS, 0, "pid"), number_in(b, STARTS, 0, "pid"));
     assert_int_equal(number_in(b, EXITS, 0, "start_stack"), number_in(b, STARTS, 0, "start_stack"));
     assert_in_range(number_in(b, EXITS, 0, "hwm_bytes"), 200 << 10, 200 << 20);
@@ -206,8 +205,7 @@ static void a_name_with_quotes_and_spaces_is_still_json(void **state)
     assert_non_null(strstr(b->text, "/a \\\"b\\\\c\",\"exe_device\":"));
 }
 
-/* ---- where it writes
- * -----------------------------------------------------------------------------*/
+/* ---- where it writes ------------------------------------------------------------------------- */
 
 static void opens_the_path_when_the_descriptor_is_closed(void **state)
 {
@@ -312,8 +310,7 @@ static void does_not_let_a_size_limit_kill_the_program(void **state)
     assert_lines(b, 0, 0);
 }
 
-/* ---- what it leaves behind
- * -----------------------------------------------------------------------*/
+/* ---- what it leaves behind ------------------------------------------------------------------- */
 
 /* What the program prints about itself is the same with the probe and without it. */
 static void assert_same_output(struct bench *b, char *what, const char *key)

@@ -99,6 +99,15 @@ static void assert_ends_soon(int fd)
     close(fd);
 }
 
+static void it_reports_the_last_name(void **state)
+{
+    (void)state;
+    assert_string_equal(run_shell("exit 3").last_name, "sh");
+    assert_string_equal(run_shell("exec env -i sleep 0").last_name, "sleep");
+    assert_string_equal(run_shell("kill -KILL $$").last_name, "sh");
+    assert_string_equal(run_shell("(sleep 0.05 &); sleep 0; exit 0").last_name, "sh");
+}
+
 static void it_reports_status_and_usage(void **state)
 {
     const char *argv[4];
@@ -427,6 +436,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(inherited_descriptors_keep_their_numbers),
         cmocka_unit_test(it_reports_status_and_usage),
+        cmocka_unit_test(it_reports_the_last_name),
         cmocka_unit_test(it_reports_the_signal_that_killed),
         cmocka_unit_test(a_large_tool_does_not_show_in_the_peak),
         cmocka_unit_test(a_megabyte_of_environment_arrives),

@@ -272,6 +272,41 @@ static void exec_when_told(void)
         execlp("sh", "sh", "-c", "echo; sleep 100 & wait", (char *)NULL);
 }
 
+static void rename_when_told(void)
+{
+    char byte;
+
+    say_ready();
+    if (read(go[0], &byte, 1) != 1 || prctl(PR_SET_NAME, "another) (name") != 0)
+        _exit(1);
+    stay();
+}
+
+static void an_image_has_the_name_that_its_process_had_last(void **state)
+{
+    tree *t = tree_create(getpid(), abench_clock_ns(), 0, false);
+    char own[16];
+    pid_t pid;
+
+    (void)state;
+    assert_int_equal(pipe2(go, O_CLOEXEC), 0);
+    assert_int_equal(prctl(PR_GET_NAME, own), 0);
+    pid = start(rename_when_told);
+    await(1);
+    tree_look(t);
+    assert_int_equal(t->images_count, 1);
+    assert_string_equal(t->images[0].name, own);
+    assert_int_equal(write(go[1], "", 1), 1);
+    await(1);
+    tree_look(t);
+    assert_int_equal(t->images_count, 1);
+    assert_string_equal(t->images[0].name, "another) (name");
+    tree_destroy(t);
+    end_group(pid);
+    close(go[0]);
+    close(go[1]);
+}
+
 /* The same process, before its exec and after; and what that one starts. */
 static void an_exec_is_another_image(void **state)
 {
@@ -461,6 +496,7 @@ int main(void)
         TEST(a_thousand_children_are_all_found),
         TEST(a_fork_is_the_same_image),
         TEST(an_exec_is_another_image),
+        TEST(an_image_has_the_name_that_its_process_had_last),
         TEST(pss_counts_what_workers_share_once),
         TEST(a_vfork_child_is_not_counted_twice),
         TEST(pss_is_seldom_and_rss_always),

@@ -254,10 +254,13 @@ static void without_memory_the_tool_ends_with_status_3(void **state)
 
 static void control_characters_do_not_reach_a_line(void **state)
 {
-    char text[] = "a\nb\033[2Jc\x7f\xc3\xa9";
+    char text[32] = "a\nb\033[2Jc\x7f\xc3\xa9";
 
     (void)state;
     assert_string_equal(util_one_line(text), "a?b?[2Jc?\xc3\xa9");
+    strcpy(text, "\xc2\x9b"
+                 "31m\xff\xe2\x82\xac\xe2\x82");
+    assert_string_equal(util_one_line(text), "??31m\xff\xe2\x82\xac\xe2?");
 }
 
 static void assert_wrapped(const char *text, size_t column, size_t indent, const char *wanted)
