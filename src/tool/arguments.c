@@ -1,8 +1,6 @@
 #include "tool/arguments.h"
 
-#include <errno.h>
 #include <getopt.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,38 +123,11 @@ static const struct option options[] = {
     {0},
 };
 
-/* A whole number from minimum to maximum. */
-static bool read_number(const char *option, const char *text, uint64_t minimum, uint64_t maximum,
-                        uint64_t *value)
-{
-    char *end;
-
-    errno = 0;
-    *value = strtoull(text, &end, 10);
-    if (text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 && *value >= minimum &&
-        *value <= maximum)
-        return true;
-    command_fail(EXIT_USAGE, "%s '%s': a whole number from %llu to %llu is wanted", option, text,
-                 (unsigned long long)minimum, (unsigned long long)maximum);
-    return false;
-}
-
-/* 500ms, 10s, 2m, 1h, 1.5s; without a unit: seconds. */
+/* Of up to a year. */
 static bool read_seconds(const char *option, const char *text, double *seconds)
 {
-    static const struct {
-        const char *name;
-        double seconds;
-    } units[] = {{"", 1}, {"ms", 0.001}, {"s", 1}, {"m", 60}, {"h", 3600}};
-    char *end;
-    const double number = strtod(text, &end);
-
-    if ((text[0] >= '0' && text[0] <= '9') && isfinite(number))
-        for (size_t at = 0; at < sizeof units / sizeof units[0]; at++)
-            if (strcmp(end, units[at].name) == 0 && number * units[at].seconds <= SECONDS_MAX) {
-                *seconds = number * units[at].seconds;
-                return true;
-            }
+    if (command_seconds(text, 1, seconds) && *seconds <= SECONDS_MAX)
+        return true;
     command_fail(EXIT_USAGE, "%s '%s': a time like 500ms, 10s, 2m or 1h is wanted", option, text);
     return false;
 }
@@ -191,11 +162,11 @@ static bool take_option(arguments *a, int option, const char *value)
     case OPT_QUICK:
         return a->quick = true;
     case 'r':
-        return read_number("--rounds", value, 1, ROUNDS_MAX, &a->rounds);
+        return command_number("--rounds", value, 1, ROUNDS_MAX, &a->rounds);
     case 's':
-        return read_number("--seed", value, 0, UINT64_MAX, &a->seed);
+        return command_number("--seed", value, 0, UINT64_MAX, &a->seed);
     case 'l':
-        return read_number("--lanes", value, 1, ABENCH_LANES_MAX, &a->lanes);
+        return command_number("--lanes", value, 1, ABENCH_LANES_MAX, &a->lanes);
     case 'o':
         a->directory = value;
         return value[0] != '\0' || command_fail(EXIT_USAGE, "-o wants a directory") == EXIT_OK;
@@ -203,7 +174,7 @@ static bool take_option(arguments *a, int option, const char *value)
         a->baseline = value;
         return true;
     case OPT_SLICE:
-        return read_number("--slice", value, 1, (uint64_t)1 << 40, &a->slice_operations);
+        return command_number("--slice", value, 1, (uint64_t)1 << 40, &a->slice_operations);
     case OPT_DURATION:
         if (!read_seconds("--duration", value, &a->duration_s))
             return false;
@@ -214,7 +185,7 @@ static bool take_option(arguments *a, int option, const char *value)
     case OPT_PACED:
         return a->paced = true;
     case OPT_LATENCY:
-        return read_number("--latency", value, 0, LATENCY_MAX, &a->latency);
+        return command_number("--latency", value, 0, LATENCY_MAX, &a->latency);
     case OPT_TAILS:
         return a->tails = true;
     case OPT_SETTLE:
@@ -222,7 +193,7 @@ static bool take_option(arguments *a, int option, const char *value)
     case OPT_STRICT:
         return a->strict = true;
     case OPT_RERUNS:
-        return read_number("--reruns", value, 0, RERUNS_MAX, &a->reruns);
+        return command_number("--reruns", value, 0, RERUNS_MAX, &a->reruns);
     case OPT_COOLDOWN:
         return read_seconds("--cooldown", value, &a->cooldown_s);
     case OPT_TIMEOUT:

@@ -1,7 +1,5 @@
 /* cmd_check.c - allocbench check: does the malloc of each target do what C asks of it? */
-#include <errno.h>
 #include <getopt.h>
-#include <math.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -197,23 +195,9 @@ static int check_all(checking *c)
 
 /* ---- arguments ------------------------------------------------------------------------------- */
 
-/* 500ms, 10s, 2m; without a unit: seconds. */
 static bool read_timeout(const char *text, double *seconds)
 {
-    static const struct {
-        const char *name;
-        double seconds;
-    } units[] = {{"", 1}, {"ms", 0.001}, {"s", 1}, {"m", 60}, {"h", 3600}};
-    char *end;
-    const double number = strtod(text, &end);
-
-    for (size_t at = 0; at < sizeof units / sizeof units[0]; at++)
-        if (text[0] >= '0' && text[0] <= '9' && isfinite(number) &&
-            strcmp(end, units[at].name) == 0) {
-            *seconds = number * units[at].seconds;
-            return *seconds > 0 && *seconds <= TIMEOUT_MOST_S;
-        }
-    return false;
+    return command_seconds(text, 1, seconds) && *seconds > 0 && *seconds <= TIMEOUT_MOST_S;
 }
 
 /* -1: go on; else an exit status. */

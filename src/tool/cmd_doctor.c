@@ -55,19 +55,12 @@ typedef struct asked {
 
 static bool read_window(const char *text, uint32_t *window_ms)
 {
-    char *end;
-    unsigned long long number;
+    double seconds;
 
-    errno = 0;
-    number = strtoull(text, &end, 10);
-    if (text[0] >= '0' && text[0] <= '9' && errno == 0 && number <= WINDOW_MOST_MS) {
-        if (strcmp(end, "s") == 0)
-            number *= 1000;
-        if ((*end == '\0' || strcmp(end, "ms") == 0 || strcmp(end, "s") == 0) && number >= 1 &&
-            number <= WINDOW_MOST_MS) {
-            *window_ms = (uint32_t)number;
-            return true;
-        }
+    if (command_seconds(text, 0.001, &seconds) && seconds >= 0.001 &&
+        seconds * 1000 <= WINDOW_MOST_MS) {
+        *window_ms = (uint32_t)(seconds * 1000 + 0.5);
+        return true;
     }
     command_fail(EXIT_USAGE, "--window '%s': a time from 1ms to 60s is wanted", text);
     return false;

@@ -66,31 +66,16 @@ typedef struct opened {
 
 /* ---- the command line ------------------------------------------------------------------------ */
 
-static bool read_number(const char *option, const char *text, uint64_t minimum, uint64_t maximum,
-                        uint64_t *value)
-{
-    char *end;
-
-    errno = 0;
-    *value = strtoull(text, &end, 10);
-    if (text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 && *value >= minimum &&
-        *value <= maximum)
-        return true;
-    command_fail(EXIT_USAGE, "%s '%s': a whole number from %" PRIu64 " to %" PRIu64 " is wanted",
-                 option, text, minimum, maximum);
-    return false;
-}
-
 static bool take_option(asked *a, int option, const char *value)
 {
     switch (option) {
     case 's':
         a->has_seed = true;
-        return read_number("--seed", value, 0, UINT64_MAX, &a->seed);
+        return command_number("--seed", value, 0, UINT64_MAX, &a->seed);
     case 'l':
-        return read_number("--lanes", value, 1, ABENCH_LANES_MAX, &a->lanes);
+        return command_number("--lanes", value, 1, ABENCH_LANES_MAX, &a->lanes);
     case OPT_LIMIT:
-        return read_number("--limit", value, 1, UINT64_MAX, &a->limit);
+        return command_number("--limit", value, 1, UINT64_MAX, &a->limit);
     case OPT_JSON:
         return a->json = true;
     default:

@@ -1,6 +1,8 @@
 /* commands.c - what the verbs share. */
 #include "tool/commands.h"
 
+#include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,6 +70,41 @@ int command_bad_option(char **argv, int answer, const struct option *options)
                  nearest->name, argv[0]);
     free(name);
     return EXIT_USAGE;
+}
+
+bool command_seconds(const char *text, double plain, double *seconds)
+{
+    const struct {
+        const char *name;
+        double seconds;
+    } units[] = {{"", plain}, {"ms", 0.001}, {"s", 1}, {"m", 60}, {"h", 3600}};
+    const size_t length = strspn(text, "0123456789.");
+    char *end;
+    const double number = strtod(text, &end);
+
+    if (text[0] < '0' || text[0] > '9' || end != text + length || !isfinite(number))
+        return false; /* strtod takes hexadecimal and infinity, too */
+    for (size_t at = 0; at < sizeof units / sizeof units[0]; at++)
+        if (strcmp(end, units[at].name) == 0) {
+            *seconds = number * units[at].seconds;
+            return true;
+        }
+    return false;
+}
+
+bool command_number(const char *option, const char *text, uint64_t minimum, uint64_t maximum,
+                    uint64_t *value)
+{
+    char *end;
+
+    errno = 0;
+    *value = strtoull(text, &end, 10);
+    if (text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 && *value >= minimum &&
+        *value <= maximum)
+        return true;
+    command_fail(EXIT_USAGE, "%s '%s': a whole number from %llu to %llu is wanted", option, text,
+                 (unsigned long long)minimum, (unsigned long long)maximum);
+    return false;
 }
 
 bool command_color(const char *word, bool *color)

@@ -7,6 +7,7 @@
 #include <getopt.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "tool/spawner.h"
 
@@ -38,6 +39,14 @@ char *command_find_part(const char *name);
  * gave ('?' or ':', with opterr 0 and an option string that begins with ':'); argv[0] is the verb.
  */
 int command_bad_option(char **argv, int answer, const struct option *options);
+
+/* Reads a time like 500ms, 10s, 2m, 1h, 1.5s into seconds; without a unit it is in plain seconds
+ * each. false: it is none. */
+bool command_seconds(const char *text, double plain, double *seconds);
+
+/* Reads a whole number from minimum to maximum, or says what of the option is wanted. */
+bool command_number(const char *option, const char *text, uint64_t minimum, uint64_t maximum,
+                    uint64_t *value);
 
 /* auto, always, never: whether standard output gets colour (NO_COLOR is honoured). false: no such
  * word. word may be NULL: auto. */

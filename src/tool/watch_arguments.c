@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <getopt.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,26 +59,15 @@ static const struct option options[] = {
 #define PERIOD_MOST_S    3600.0
 #define DURATION_MOST_S  (366.0 * 86400)
 
-/* 500ms, 10s, 2m, 1h; a number alone is in plain seconds each. */
+/* From 1 ms on; a number alone is in plain seconds each. */
 static bool read_time(const char *text, double plain, double most_s, uint64_t *ns)
 {
-    const struct {
-        const char *name;
-        double seconds;
-    } units[] = {{"", plain}, {"ms", 0.001}, {"s", 1}, {"m", 60}, {"h", 3600}};
-    char *end;
-    const double number = strtod(text, &end);
+    double seconds;
 
-    if (text[0] < '0' || text[0] > '9' || !isfinite(number))
+    if (!command_seconds(text, plain, &seconds) || seconds < 0.001 || seconds > most_s)
         return false;
-    for (size_t at = 0; at < sizeof units / sizeof units[0]; at++) {
-        const double seconds = number * units[at].seconds;
-        if (strcmp(end, units[at].name) != 0)
-            continue;
-        *ns = seconds <= most_s ? (uint64_t)(seconds * 1e9) : 0;
-        return seconds >= 0.001 && seconds <= most_s;
-    }
-    return false;
+    *ns = (uint64_t)(seconds * 1e9);
+    return true;
 }
 
 static bool take_option(watch_arguments *a, int option, const char *value)

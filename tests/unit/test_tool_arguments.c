@@ -186,7 +186,7 @@ static void times_carry_their_unit(void **state)
     } good[] = {{"0", 0},       {"5", 5000},    {"500ms", 500}, {"10s", 10000},
                 {"0.25s", 250}, {"2m", 120000}, {"1h", 3600000}};
     static const char *const wrong[] = {"''",  "s",     "-1s",   "1d",  "1sx", "nan",
-                                        "inf", "1e999", "9999h", ".5s", "ms"};
+                                        "inf", "1e999", "9999h", ".5s", "ms",  "0x10"};
 
     (void)state;
     for (size_t at = 0; at < sizeof good / sizeof *good; at++) {

@@ -17,23 +17,6 @@
 
 static char message[1024];
 
-static int setup(void **state)
-{
-    fake *f = malloc(sizeof *f);
-    assert_non_null(f);
-    *f = fake_plain;
-    fake_make(f);
-    *state = f;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    fake_remove(*state);
-    free(*state);
-    return 0;
-}
-
 /* Puts a list "machine" into one of the directory's files. */
 static void put_machine(const fake *f, const char *file, json_t *list)
 {
@@ -331,7 +314,7 @@ static void hostile_machines_are_refused(void **state)
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fake_setup, fake_teardown)
 
 int main(void)
 {

@@ -17,23 +17,6 @@
 
 static char message[1024];
 
-static int setup(void **state)
-{
-    fake *f = malloc(sizeof *f);
-    assert_non_null(f);
-    *f = fake_plain;
-    fake_make(f);
-    *state = f;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    fake_remove(*state);
-    free(*state);
-    return 0;
-}
-
 static model *load(const fake *f)
 {
     return model_load(f->path, message, sizeof message);
@@ -437,7 +420,7 @@ static void flipped_bytes_do_no_harm(void **state)
     assert_true(load_and_report(f));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fake_setup, fake_teardown)
 
 int main(void)
 {

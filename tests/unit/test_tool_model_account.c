@@ -15,23 +15,6 @@
 static const char cell0[] = "cells/w00.r000.t01.jsonl";
 static char message[1024];
 
-static int setup(void **state)
-{
-    fake *f = malloc(sizeof *f);
-    assert_non_null(f);
-    *f = fake_plain;
-    fake_make(f);
-    *state = f;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    fake_remove(*state);
-    free(*state);
-    return 0;
-}
-
 /* The directory; its first cell is good. */
 static model *load(const fake *f)
 {
@@ -350,7 +333,7 @@ static void a_report_without_any_of_it_has_no_such_part(void **state)
     assert_null(strstr(text, "Fragmentation by definition"));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fake_setup, fake_teardown)
 
 int main(void)
 {

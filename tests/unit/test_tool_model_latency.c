@@ -13,23 +13,6 @@
 static const char cell0[] = "cells/w00.r000.t01.jsonl";
 static char message[1024];
 
-static int setup(void **state)
-{
-    fake *f = malloc(sizeof *f);
-    assert_non_null(f);
-    *f = fake_plain;
-    fake_make(f);
-    *state = f;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    fake_remove(*state);
-    free(*state);
-    return 0;
-}
-
 static model *load(const fake *f)
 {
     return model_load(f->path, message, sizeof message);
@@ -174,7 +157,7 @@ static void a_tail_pass_that_failed_is_told(void **state)
     model_free(m);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fake_setup, fake_teardown)
 
 int main(void)
 {

@@ -366,4 +366,23 @@ static inline void close_world(world *w)
     fake_remove(&w->f);
 }
 
+/* Setup and teardown of a test: *state is a plain fake. */
+static inline int fake_setup(void **state)
+{
+    fake *f = malloc(sizeof *f);
+    if (f == NULL)
+        return -1;
+    *f = fake_plain;
+    fake_make(f);
+    *state = f;
+    return 0;
+}
+
+static inline int fake_teardown(void **state)
+{
+    fake_remove(*state);
+    free(*state);
+    return 0;
+}
+
 #endif
