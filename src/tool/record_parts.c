@@ -134,19 +134,6 @@ void record_settings(json_source *source, const json_t *record, model_cell *cell
     leave(source);
 }
 
-static uint32_t read_verdict(json_source *source, const json_t *item)
-{
-    const char *word = json_get_text(source, item, "verdict", NAME_BYTES, JSON_NEEDED);
-    uint32_t verdict = 0;
-
-    while (abench_verdict_name(verdict) != NULL && strcmp(abench_verdict_name(verdict), word) != 0)
-        verdict++;
-    if (abench_verdict_name(verdict) != NULL)
-        return verdict;
-    json_source_fail(source, "verdict", "no verdict");
-    return ABENCH_VERDICT_UNKNOWN;
-}
-
 void record_changes(json_source *source, const json_t *record, model_cell *cell)
 {
     const json_t *list = json_get_list(source, record, "changes", CHANGES_MAX, JSON_MAY_LACK);
@@ -158,13 +145,7 @@ void record_changes(json_source *source, const json_t *record, model_cell *cell)
     {
         if (!json_source_enter(source, item, "changes", index))
             return;
-        cell->changes[cell->changes_count++] = (model_finding){
-            .name = copy_text(source, item, "name", NAME_BYTES, JSON_NEEDED),
-            .value = copy_text(source, item, "value", TEXT_BYTES, JSON_NEEDED),
-            .why = xstrdup(""),
-            .advice = xstrdup(""),
-            .verdict = read_verdict(source, item),
-        };
+        cell->changes[cell->changes_count++] = model_finding_read(source, item);
     }
     leave(source);
 }
@@ -180,12 +161,8 @@ void record_parts_clear(model_cell *cell)
         free(cell->settings[i].name);
         free(cell->settings[i].value);
     }
-    for (size_t i = 0; i < cell->changes_count; i++) {
-        free(cell->changes[i].name);
-        free(cell->changes[i].value);
-        free(cell->changes[i].why);
-        free(cell->changes[i].advice);
-    }
+    for (size_t i = 0; i < cell->changes_count; i++)
+        model_finding_clear(&cell->changes[i]);
     free(cell->afters);
     free(cell->settings);
     free(cell->changes);

@@ -154,7 +154,7 @@ static void records_that_lie_fail_their_cell(void **state)
         {"\"rss_bytes\":3145728", "\"rss_bytes\":-3", "memory.rss_bytes: -3 is not from 0"},
         {"\"opt.narenas\":\"8\"", "\"opt.narenas\":8", "opt.narenas: a string is needed"},
         {"\"settings\":{", "\"settings\":[],\"x\":{", "settings: an object is needed"},
-        {"\"verdict\":\"warn\"", "\"verdict\":\"fine\"", "changes[0].verdict: no verdict"},
+        {"\"verdict\":\"warn\"", "\"verdict\":\"fine\"", "changes[0].verdict: not \"ok\""},
         {"\"verdict\":\"refuse\",", "", "changes[1]: \"verdict\" is missing"},
         {"{\"name\":\"swap\"", "7,{\"name\":\"swap\"", "changes[1]: an object is needed"},
         {"\"changes\":[", "\"changes\":5,\"x\":[", "changes: an array is needed"},
