@@ -206,9 +206,10 @@ ABENCH_API abench_status abench_allocator_purge(abench_account *account);
 /* Empties this thread's cache into the allocator. ABENCH_ERROR_UNSUPPORTED: this family has none,
  * or no call for it, or it failed. One thread per object; the cache is the calling thread's. */
 ABENCH_API abench_status abench_allocator_flush(abench_account *account);
-/* The calls that purge and flush make, "malloc_trim(0)"; "" where there is none. One thread per
- * object. */
+/* The calls that a purge makes, "malloc_trim(0)"; "" where there is none. Lives as long as the
+ * account. One thread per object. */
 ABENCH_API const char *abench_account_purge_call(const abench_account *account);
+/* Likewise of a flush, "mallctl(thread.tcache.flush)". One thread per object. */
 ABENCH_API const char *abench_account_flush_call(const abench_account *account);
 /* accepts NULL. One thread per object. */
 ABENCH_API void abench_account_close(abench_account *account);

@@ -27,13 +27,12 @@ abench_status abench__run_account_open(abench_run *run)
 static uint32_t place_of(abench__run_account *account, const abench_statistic *statistic)
 {
     for (uint32_t at = 0; at < account->count; at++)
-        if (strcmp(account->names[at].name, statistic->name) == 0)
+        if (strcmp(account->names[at], statistic->name) == 0)
             return at;
-    if (account->count < ABENCH_STATISTICS_MAX)
-        account->names[account->count++] = *statistic;
-    else
+    if (account->count == ABENCH_STATISTICS_MAX)
         return ABENCH_STATISTICS_MAX;
-    return account->count - 1;
+    abench__copy(account->names[account->count], sizeof account->names[0], statistic->name);
+    return account->count++;
 }
 
 void abench__run_account_read(abench_run *run, abench__run_phase *phase)

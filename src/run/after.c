@@ -72,8 +72,7 @@ static void purge(abench_run *run)
         return;
     }
     run->purge_ns = abench_clock_ns() - begin_ns;
-    run->has_purge = 1;
-    take_reading(run, "purged");
+    take_reading(run, RUN_PURGED);
 }
 
 void abench__run_after(abench_run *run)

@@ -103,7 +103,7 @@ void abench__run_work_out_after(abench_run *run)
                   {"2s", RSS_AFTER_2S},
                   {"4s", RSS_AFTER_4S},
                   {"8s", RSS_AFTER_8S},
-                  {"purged", RSS_PURGED}};
+                  {RUN_PURGED, RSS_PURGED}};
     const abench_memory *base = &run->phases[0].memory;
 
     for (uint32_t at = 0; at < run->after_count; at++)
@@ -113,6 +113,6 @@ void abench__run_work_out_after(abench_run *run)
                 abench__run_set_growth(run, places[place].metric, ABENCH_MEMORY_RSS, m, base,
                                        m->rss_bytes, base->rss_bytes);
         }
-    if (run->has_purge)
+    if (run->after_count > 0 && strcmp(run->after[run->after_count - 1].name, RUN_PURGED) == 0)
         abench__run_set(run, PURGE, (double)run->purge_ns);
 }

@@ -210,7 +210,7 @@ static void put_reading(const abench_run *run, const abench__run_phase *phase, a
     abench__put_open(w, "account");
     for (uint32_t at = 0; at < run->account.count; at++)
         if (phase->account_valid >> at & 1)
-            abench__put_u64(w, run->account.names[at].name, phase->account[at]);
+            abench__put_u64(w, run->account.names[at], phase->account[at]);
     abench__put_close(w);
     abench__put_u64(w, "account_ns", phase->account_ns);
 }
@@ -240,7 +240,7 @@ static void write_after(const abench_run *run, const abench__run_phase *after, a
 {
     abench__begin_record(w, "after");
     abench__put_text(w, "name", after->name);
-    if (run->has_purge && strcmp(after->name, "purged") == 0) {
+    if (strcmp(after->name, RUN_PURGED) == 0) {
         abench__put_text(w, "call", abench_account_purge_call(run->account.account));
         abench__put_u64(w, "call_ns", run->purge_ns);
     }

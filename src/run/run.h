@@ -15,6 +15,7 @@
 #define RUN_METRICS_MAX  96
 #define RUN_AFTER_MAX    9 /* 1, 2, ... 128 s, purged */
 #define RUN_SETTLE_MAX   128u
+#define RUN_PURGED       "purged" /* the name of the reading behind a purge */
 #define RUN_QUANTILES    4
 
 #define RUN_RSS_UNKNOWN UINT64_MAX
@@ -43,8 +44,7 @@ typedef struct abench__run_phase {
 typedef struct abench__run_account {
     abench_account *account; /* NULL: this run keeps none */
     uint32_t count;
-    uint32_t reserved;
-    abench_statistic names[ABENCH_STATISTICS_MAX]; /* value: not used */
+    char names[ABENCH_STATISTICS_MAX][sizeof((abench_statistic *)0)->name];
 } abench__run_account;
 
 /* What is known of the work before it begins: bounds, where the tape is streamed. */
@@ -53,7 +53,6 @@ typedef struct abench__run_plan {
     uint64_t live_bytes;   /* at their peak, or a bound of it */
     uint64_t memory_bytes; /* of the tape, or of its stream */
     uint32_t pauses;       /* real time passes in it */
-    uint32_t reserved;
 } abench__run_plan;
 
 struct abench_run {
@@ -79,18 +78,15 @@ struct abench_run {
     abench_memory_reader *reader;
     abench_sampler *sampler;
     uint32_t timeline_lost; /* its helper process was killed */
-    uint32_t padding;
-    abench__run_plan plan; /* of a tape */
+    abench__run_plan plan;  /* of a tape */
     abench__run_phase phases[RUN_PHASES_MAX];
     uint32_t phases_count;
     uint32_t slices_count;
     abench__run_phase after[RUN_AFTER_MAX]; /* readings behind the last phase */
     uint32_t after_count;
-    uint64_t drained_ns;  /* abench_clock_ns at the last phase's end */
     uint32_t has_drained; /* a tape: everything is freed at its end */
-    uint32_t reserved;
-    uint32_t has_purge; /* purge_ns was measured */
-    uint64_t purge_ns;
+    uint64_t drained_ns;  /* abench_clock_ns at the last phase's end */
+    uint64_t purge_ns;    /* where there is a reading RUN_PURGED */
     abench__run_account account;
     abench_machine machine_before;
     abench_machine machine_after;

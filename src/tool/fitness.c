@@ -81,13 +81,10 @@ json_t *fitness_key(const fitness *f)
 static int32_t keep_change(const abench_finding *change, void *user)
 {
     fitness_watch *w = user;
+    json_t *list = doctor_json(change, 1);
 
-    json_t *item = json_object();
-
-    json_object_set_new(item, "name", json_text(change->name));
-    json_object_set_new(item, "verdict", json_string(abench_verdict_name(change->verdict)));
-    json_object_set_new(item, "value", json_text(change->value));
-    json_array_append_new(w->changes, item);
+    json_array_extend(w->changes, list);
+    json_decref(list);
     if (change->verdict < ABENCH_VERDICT_REFUSE)
         return 0;
     free(w->worst);

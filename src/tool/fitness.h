@@ -35,7 +35,7 @@ json_t *fitness_key(const fitness *f);
 /* What the machine did between two looks at it. */
 typedef struct fitness_watch {
     abench_machine before;
-    json_t *changes; /* a list of {name, verdict, value}; NULL before the end */
+    json_t *changes; /* as doctor_json writes them; NULL before the end */
     char *worst;     /* "swap: 900 pages ..." of a change that spoils what ran; NULL: none did */
 } fitness_watch;
 

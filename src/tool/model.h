@@ -82,10 +82,6 @@ typedef struct model_slice {
     uint64_t cpu_ns;
     uint64_t busy_ns;
     uint64_t wait_ns;
-    uint64_t live_bytes; /* behind it */
-    uint64_t rss_bytes;  /* behind it */
-    bool has_live;
-    bool has_rss;
 } model_slice;
 
 typedef struct model_bucket {
@@ -136,8 +132,6 @@ typedef struct model_cell {
     size_t afters_count;
     model_setting *settings;
     size_t settings_count;
-    model_finding *changes; /* what the machine did meanwhile, as the cell itself saw it */
-    size_t changes_count;
 } model_cell;
 
 #define MODEL_FLOOR ((size_t)-1)

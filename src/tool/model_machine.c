@@ -32,7 +32,7 @@ static uint32_t read_verdict(json_source *source, const json_t *item)
     return ABENCH_VERDICT_UNKNOWN;
 }
 
-model_finding model_finding_read(json_source *source, const json_t *item)
+static model_finding read_finding(json_source *source, const json_t *item)
 {
     return (model_finding){
         .name = copy_text(source, item, "name", NAME_BYTES, JSON_NEEDED),
@@ -55,7 +55,7 @@ void model_machine_findings(model_machine *m, json_source *source, const json_t 
     {
         if (!json_source_enter(source, item, "machine", index))
             return;
-        m->findings[m->findings_count++] = model_finding_read(source, item);
+        m->findings[m->findings_count++] = read_finding(source, item);
     }
     source->path[0] = '\0';
 }
@@ -74,7 +74,7 @@ static void add_changes(model_machine *m, json_source *source, const json_t *own
         m->changes =
             util_grow(m->changes, m->changes_count, &m->changes_capacity, sizeof *m->changes);
         m->changes[m->changes_count++] =
-            (model_change){workload, round, model_finding_read(source, item)};
+            (model_change){workload, round, read_finding(source, item)};
     }
     source->path[0] = '\0';
 }
@@ -96,7 +96,7 @@ void model_machine_changes(model_machine *m, json_source *source, const json_t *
     source->path[0] = '\0';
 }
 
-void model_finding_clear(model_finding *finding)
+static void clear_finding(model_finding *finding)
 {
     free(finding->name);
     free(finding->value);
@@ -107,9 +107,9 @@ void model_finding_clear(model_finding *finding)
 void model_machine_clear(model_machine *m)
 {
     for (size_t at = 0; at < m->findings_count; at++)
-        model_finding_clear(&m->findings[at]);
+        clear_finding(&m->findings[at]);
     for (size_t at = 0; at < m->changes_count; at++)
-        model_finding_clear(&m->changes[at].finding);
+        clear_finding(&m->changes[at].finding);
     free(m->findings);
     free(m->changes);
     memset(m, 0, sizeof *m);

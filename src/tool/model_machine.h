@@ -36,10 +36,6 @@ typedef struct model_machine {
     size_t reruns; /* rounds that were played more than once */
 } model_machine;
 
-/* A finding, or a change, of a list of such; source's path says where. */
-model_finding model_finding_read(json_source *source, const json_t *item);
-void model_finding_clear(model_finding *finding);
-
 /* The list "machine" of matrix.json, which may lack. */
 void model_machine_findings(model_machine *m, json_source *source, const json_t *root);
 

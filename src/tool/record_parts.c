@@ -11,7 +11,6 @@
 /* More of a kind than any honest run writes. */
 #define STATISTICS_MAX 64u
 #define SETTINGS_MAX   1000u
-#define CHANGES_MAX    100u
 #define NAME_BYTES     128u
 #define TEXT_BYTES     4096u
 
@@ -134,22 +133,6 @@ void record_settings(json_source *source, const json_t *record, model_cell *cell
     leave(source);
 }
 
-void record_changes(json_source *source, const json_t *record, model_cell *cell)
-{
-    const json_t *list = json_get_list(source, record, "changes", CHANGES_MAX, JSON_MAY_LACK);
-    const json_t *item;
-    size_t index;
-
-    cell->changes = xcalloc(json_array_size(list) + 1, sizeof *cell->changes);
-    json_array_foreach(list, index, item)
-    {
-        if (!json_source_enter(source, item, "changes", index))
-            return;
-        cell->changes[cell->changes_count++] = model_finding_read(source, item);
-    }
-    leave(source);
-}
-
 void record_parts_clear(model_cell *cell)
 {
     for (size_t i = 0; i < cell->afters_count; i++) {
@@ -161,15 +144,10 @@ void record_parts_clear(model_cell *cell)
         free(cell->settings[i].name);
         free(cell->settings[i].value);
     }
-    for (size_t i = 0; i < cell->changes_count; i++)
-        model_finding_clear(&cell->changes[i]);
     free(cell->afters);
     free(cell->settings);
-    free(cell->changes);
     cell->afters = NULL;
     cell->settings = NULL;
-    cell->changes = NULL;
     cell->afters_count = 0;
     cell->settings_count = 0;
-    cell->changes_count = 0;
 }

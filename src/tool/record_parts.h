@@ -1,6 +1,6 @@
 /*
  * record_parts.h - parts of a cell's records that hold lists of their own: readings of memory, the
- * allocator's account and settings, what the machine did meanwhile.
+ * allocator's account and settings.
  *
  * Each getter takes the object that holds the part and leaves source->path at that object, which
  * is the record. What lacks is empty; what is wrong is kept as the source's error.
@@ -27,13 +27,10 @@ void record_account_clear(model_account *account);
 /* "settings" of the manifest, into the cell, which has none yet. */
 void record_settings(json_source *source, const json_t *record, model_cell *cell);
 
-/* "changes" of a "machine" record, likewise. */
-void record_changes(json_source *source, const json_t *record, model_cell *cell);
-
 /* An "after" record; *after is overwritten. */
 void record_after(json_source *source, const json_t *record, model_after *after);
 
-/* Frees and empties the cell's settings, changes and afters. */
+/* Frees and empties the cell's settings and afters. */
 void record_parts_clear(model_cell *cell);
 
 #endif

@@ -34,7 +34,6 @@ typedef struct reader {
     size_t histograms_capacity;
     size_t afters_capacity;
     bool has_manifest;
-    bool has_machine;
     bool has_end;
 } reader;
 
@@ -171,15 +170,6 @@ static void read_after(reader *r, const json_t *record)
         record_after(&r->source, record, &r->cell->afters[r->cell->afters_count++]);
 }
 
-static void read_machine(reader *r, const json_t *record)
-{
-    if (r->has_machine)
-        json_source_fail(&r->source, "record", "a second record of the machine");
-    else
-        record_changes(&r->source, record, r->cell);
-    r->has_machine = true;
-}
-
 static void read_slice(reader *r, const json_t *record)
 {
     model_cell *cell = r->cell;
@@ -198,10 +188,6 @@ static void read_slice(reader *r, const json_t *record)
         .cpu_ns = count_of(r, record, "cpu_ns", JSON_NEEDED),
         .busy_ns = count_of(r, record, "busy_ns", JSON_NEEDED),
         .wait_ns = count_of(r, record, "wait_ns", JSON_MAY_LACK),
-        .live_bytes = count_of(r, record, "live_bytes", JSON_MAY_LACK),
-        .rss_bytes = count_of(r, record, "rss_bytes", JSON_MAY_LACK),
-        .has_live = json_is_number(json_object_get(record, "live_bytes")),
-        .has_rss = json_is_number(json_object_get(record, "rss_bytes")),
     };
 }
 
@@ -316,7 +302,6 @@ static void read_record(reader *r, const json_t *record)
         {"manifest", read_manifest}, {"phase", read_phase},         {"reading", read_reading},
         {"slice", read_slice},       {"metric", read_metric},       {"warning", read_warning},
         {"end", read_end},           {"histogram", read_histogram}, {"after", read_after},
-        {"machine", read_machine},
     };
     r->source.path[0] = '\0';
     const char *kind = json_get_text(&r->source, record, "record", NAME_BYTES, JSON_NEEDED);

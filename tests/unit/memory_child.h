@@ -23,6 +23,8 @@
 
 #include <allocbench/memory.h>
 
+#include "touched.h"
+
 #define MB  ((uint64_t)1 << 20)
 #define FEW ABENCH_TIER_STATM
 #define ALL                                                                                        \
@@ -51,26 +53,6 @@ static int is_near(uint64_t value, uint64_t expected, uint64_t tolerance)
 }
 
 /* ---- a child that does to its memory what it is told ----------------------------------------- */
-
-/* Not through instrumented stores: a sanitizer's shadow would become resident too. */
-__attribute__((no_sanitize("address"))) __attribute__((no_sanitize("thread"))) static void touch(
-    unsigned char *memory, uint64_t bytes)
-{
-    for (uint64_t at = 0; at < bytes; at += 4096)
-        ((volatile unsigned char *)memory)[at] = 1;
-}
-
-static unsigned char *map_touched(uint64_t bytes)
-{
-    unsigned char *memory =
-        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-    if (memory == MAP_FAILED)
-        _exit(1);
-    madvise(memory, bytes, MADV_NOHUGEPAGE);
-    touch(memory, bytes);
-    return memory;
-}
 
 typedef struct child {
     pid_t pid;

@@ -18,28 +18,9 @@
 #include "sampler/thread.h"
 #include "system/file.h"
 #include "system/proc.h"
+#include "touched.h"
 
 #define MB ((uint64_t)1 << 20)
-
-/* Not through instrumented stores: a sanitizer's shadow would become resident too. */
-__attribute__((no_sanitize("address"))) __attribute__((no_sanitize("thread"))) static void touch(
-    unsigned char *memory, uint64_t bytes)
-{
-    for (uint64_t at = 0; at < bytes; at += 4096)
-        ((volatile unsigned char *)memory)[at] = 1;
-}
-
-static unsigned char *map_touched(uint64_t bytes)
-{
-    unsigned char *memory =
-        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-    if (memory == MAP_FAILED)
-        _exit(1);
-    madvise(memory, bytes, MADV_NOHUGEPAGE);
-    touch(memory, bytes);
-    return memory;
-}
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 

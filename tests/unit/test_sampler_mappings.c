@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "sampler/mappings.h"
+#include "touched.h"
 
 #define MB ((uint64_t)1 << 20)
 
@@ -31,14 +32,6 @@ static int is_near(uint64_t value, uint64_t expected, uint64_t tolerance)
 }
 
 /* ---- quiet children -------------------------------------------------------------------------- */
-
-/* Not through instrumented stores: a sanitizer's shadow would become resident too. */
-__attribute__((no_sanitize("address"))) __attribute__((no_sanitize("thread"))) static void touch(
-    void *memory, uint64_t bytes)
-{
-    for (uint64_t at = 0; at < bytes; at += 4096)
-        ((volatile unsigned char *)memory)[at] = 1;
-}
 
 static void *map(uint64_t bytes, int flags)
 {

@@ -45,7 +45,7 @@ static bool has_note(const model *m, const char *wanted)
     return found;
 }
 
-static char *print(void (*put)(const model_machine *machine, FILE *out), const model *m)
+static char *print_machine(void (*put)(const model_machine *machine, FILE *out), const model *m)
 {
     char *text = NULL;
     size_t size = 0;
@@ -192,12 +192,12 @@ static void findings_are_read_and_told(void **state)
     assert_int_equal(m->machine.findings[1].verdict, ABENCH_VERDICT_REFUSE);
     assert_true(has_note(m, "overcommit, mode 2: set it to 0"));
     assert_false(has_note(m, "7 on 2 CPUs"));
-    text = print(fitness_head, m);
+    text = print_machine(fitness_head, m);
     assert_non_null(strstr(text, "- **refuse** overcommit: mode 2. What to do: set it to 0\n"
                                  "- **warn** load: 7 on 2 CPUs. What to do: stop them\n"));
     assert_null(strstr(text, "madvise"));
     free(text);
-    text = print(fitness_table, m);
+    text = print_machine(fitness_table, m);
     assert_non_null(strstr(text, "| thp (key) | ok | madvise | huge \\| pages |\n"));
     assert_non_null(strstr(text, "Not known here: turbo.\n"));
     free(text);
@@ -212,7 +212,7 @@ static void a_fit_machine_is_told_so(void **state)
     put_machine(*state, "matrix.json", change("thp", "ok", "madvise"));
     m = model_load(((fake *)*state)->path, message, sizeof message);
     assert_non_null(m);
-    text = print(fitness_head, m);
+    text = print_machine(fitness_head, m);
     assert_non_null(strstr(text, "nothing speaks against a comparison"));
     free(text);
     model_free(m);
@@ -225,10 +225,10 @@ static void no_findings_say_nothing(void **state)
     char *text;
 
     assert_non_null(m);
-    text = print(fitness_head, m);
+    text = print_machine(fitness_head, m);
     assert_string_equal(text, "");
     free(text);
-    text = print(fitness_table, m);
+    text = print_machine(fitness_table, m);
     assert_string_equal(text, "");
     free(text);
     model_free(m);

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../data/report/has_text.h"
+
 #include "tool/report/latency.h"
 #include "tool/util.h"
 
@@ -84,12 +86,6 @@ static char *print(const latency *l, bool brief)
     grid_free(g);
     fclose(out);
     return text;
-}
-
-static void assert_has(const char *text, const char *part)
-{
-    if (strstr(text, part) == NULL)
-        fail_msg("'%s' is not in:\n%s", part, text);
 }
 
 #define ADD(cell, name, buckets)                                                                   \

@@ -36,7 +36,6 @@ static void assert_cell_failed(const fake *f, const char *why)
         fail_msg("\"%s\" does not say \"%s\"", m->cells[0].reason, why);
     assert_int_equal(m->cells[0].afters_count, 0);
     assert_int_equal(m->cells[0].settings_count, 0);
-    assert_int_equal(m->cells[0].changes_count, 0);
     assert_false(m->cells[1].failed);
     model_free(m);
 }
@@ -46,10 +45,6 @@ static void assert_cell_failed(const fake *f, const char *why)
     "{\"record\":\"after\",\"name\":\"purged\",\"call\":\"malloc_trim(0)\",\"call_ns\":81000,"     \
     "\"memory\":{\"rss_bytes\":3145728},\"account\":{\"arena\":135168,\"fordblks\":0},"            \
     "\"account_ns\":1200}\n"
-#define MACHINE                                                                                    \
-    "{\"record\":\"machine\",\"before\":{\"steal_ticks\":1},\"after\":{},\"changes\":[{\"name\":"  \
-    "\"steal\",\"verdict\":\"warn\",\"value\":\"12 % of the CPU time\"},{\"name\":\"swap\","       \
-    "\"verdict\":\"refuse\",\"value\":\"3 MiB\"}]}\n"
 
 /* Puts all that is new into the first cell. */
 static void put_all(const fake *f)
@@ -60,9 +55,7 @@ static void put_all(const fake *f)
     fake_edit(f, cell0, "\"name\":\"drain\",",
               "\"name\":\"drain\",\"account\":{\"stats.resident\":70000,\"stats.active\":0},"
               "\"account_ns\":900,");
-    fake_edit(f, cell0, "{\"record\":\"reading\"", AFTER MACHINE "{\"record\":\"reading\"");
-    fake_edit(f, cell0, "\"phase\":\"steady\"",
-              "\"live_bytes\":12582912,\"rss_bytes\":0,\"phase\":\"steady\"");
+    fake_edit(f, cell0, "{\"record\":\"reading\"", AFTER "{\"record\":\"reading\"");
 }
 
 static void all_that_a_cell_says_is_read(void **state)
@@ -90,23 +83,6 @@ static void all_that_a_cell_says_is_read(void **state)
     assert_true(cell->afters[1].has_call_ns);
     assert_int_equal(cell->afters[1].call_ns, 81000);
     assert_int_equal(cell->afters[1].account.items[0].value, 135168);
-    assert_int_equal(cell->changes_count, 2);
-    assert_string_equal(cell->changes[0].name, "steal");
-    assert_string_equal(cell->changes[0].value, "12 % of the CPU time");
-    assert_int_equal(cell->changes[0].verdict, ABENCH_VERDICT_WARN);
-    assert_int_equal(cell->changes[1].verdict, ABENCH_VERDICT_REFUSE);
-    model_free(m);
-}
-
-static void a_slice_tells_what_it_was_told(void **state)
-{
-    put_all(*state);
-    model *m = load(*state);
-    const model_slice *slices = m->cells[0].slices;
-    assert_false(slices[0].has_live || slices[0].has_rss); /* an older library's */
-    assert_true(slices[1].has_live && slices[1].has_rss);
-    assert_int_equal(slices[1].live_bytes, 12582912);
-    assert_int_equal(slices[1].rss_bytes, 0); /* 0 is not absent */
     model_free(m);
 }
 
@@ -115,7 +91,6 @@ static void a_cell_of_an_older_library_has_none_of_it(void **state)
     model *m = load(*state);
     assert_int_equal(m->cells[0].afters_count, 0);
     assert_int_equal(m->cells[0].settings_count, 0);
-    assert_int_equal(m->cells[0].changes_count, 0);
     assert_int_equal(m->cells[0].phases[2].account.count, 0);
     model_free(m);
 }
@@ -154,13 +129,6 @@ static void records_that_lie_fail_their_cell(void **state)
         {"\"rss_bytes\":3145728", "\"rss_bytes\":-3", "memory.rss_bytes: -3 is not from 0"},
         {"\"opt.narenas\":\"8\"", "\"opt.narenas\":8", "opt.narenas: a string is needed"},
         {"\"settings\":{", "\"settings\":[],\"x\":{", "settings: an object is needed"},
-        {"\"verdict\":\"warn\"", "\"verdict\":\"fine\"", "changes[0].verdict: not \"ok\""},
-        {"\"verdict\":\"refuse\",", "", "changes[1]: \"verdict\" is missing"},
-        {"{\"name\":\"swap\"", "7,{\"name\":\"swap\"", "changes[1]: an object is needed"},
-        {"\"changes\":[", "\"changes\":5,\"x\":[", "changes: an array is needed"},
-        {MACHINE, MACHINE MACHINE, "a second record of the machine"},
-        {"\"live_bytes\":12582912,\"rss_bytes\":0,", "\"rss_bytes\":\"0\",",
-         "an integer is needed"},
     };
     size_t size = 0;
     put_all(*state);
@@ -205,8 +173,9 @@ static void more_than_any_run_writes_is_refused(void **state)
         {"\"arena\":135168", many("", "\"s#\":1,", 63, "\"a\":1"), "account: more than 64 names"},
         {"\"opt.narenas\":\"8\"", many("", "\"s#\":\"\",", 1000, "\"a\":\"\""),
          "settings: more than 1000 names"},
-        {"\"changes\":[", many("\"changes\":[", "#,", 99, ""), "changes: more than 100 items"},
-        {MACHINE, many("", "{\"record\":\"after\",\"name\":\"x#\"}\n", 64, ""),
+        {"{\"record\":\"after\",\"name\":\"1s\"",
+         many("", "{\"record\":\"after\",\"name\":\"x#\"}\n", 64,
+              "{\"record\":\"after\",\"name\":\"1s\""),
          "more than 64 afters"},
         {"opt.narenas", many(name, "#", 1, ""), "settings: a name longer than 128 bytes"},
         {"\"name\":\"1s\"", many("\"name\":\"", "#", 1000, "\""), "name: longer than 128 bytes"},
@@ -339,7 +308,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(all_that_a_cell_says_is_read),
-        TEST(a_slice_tells_what_it_was_told),
         TEST(a_cell_of_an_older_library_has_none_of_it),
         TEST(a_statistic_that_no_count_holds_is_left_out),
         TEST(records_that_lie_fail_their_cell),

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../data/report/has_text.h"
+
 #include "tool/report/phases.h"
 #include "tool/util.h"
 
@@ -111,12 +113,6 @@ static char *print(const world *w, bool markdown)
         phases_terminal(w->v, out, "", "");
     fclose(out);
     return text;
-}
-
-static void assert_has(const char *text, const char *part)
-{
-    if (strstr(text, part) == NULL)
-        fail_msg("'%s' is not in:\n%s", part, text);
 }
 
 /* Each line is of at most 100 columns. */

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "../data/report/fake_result.h"
+#include "../data/report/has_text.h"
 
 #include "tool/model.h"
 #include "tool/report/chart.h"
@@ -19,8 +20,6 @@
 #include "tool/util.h"
 
 /* ---- text ------------------------------------------------------------------------------------ */
-
-typedef void (*printer)(const world *w, FILE *out);
 
 static void print_table(const world *w, FILE *out)
 {
@@ -56,30 +55,6 @@ static void print_samples(const world *w, FILE *out)
 static void print_chart(const world *w, FILE *out)
 {
     assert_true(chart_rss(w->m, 0, out));
-}
-
-/* free() it */
-static char *print(const world *w, printer from)
-{
-    char *text;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    assert_non_null(out);
-    from(w, out);
-    fclose(out);
-    return text;
-}
-
-static void assert_has(const char *text, const char *part)
-{
-    if (strstr(text, part) == NULL)
-        fail_msg("\"%s\" is not in:\n%s", part, text);
-}
-
-static void assert_lacks(const char *text, const char *part)
-{
-    if (strstr(text, part) != NULL)
-        fail_msg("\"%s\" is in:\n%s", part, text);
 }
 
 /* The file beside this one. */

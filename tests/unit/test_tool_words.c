@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "../data/report/fake_result.h"
+#include "../data/report/has_text.h"
 
 #include "tool/commands.h"
 #include "tool/model.h"
@@ -32,8 +33,6 @@ static void tables_of_values_hold_no_controls(void **state)
     free(text);
 }
 
-typedef void (*printer)(const world *w, FILE *out);
-
 static void print_table(const world *w, FILE *out)
 {
     report_table(w->m, out, false);
@@ -45,36 +44,12 @@ static void print_markdown(const world *w, FILE *out)
     markdown_report(w->s, charts, out);
 }
 
-/* free() it */
-static char *print(const world *w, printer from)
-{
-    char *text;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    assert_non_null(out);
-    from(w, out);
-    fclose(out);
-    return text;
-}
-
 static size_t count_of(const char *text, const char *part)
 {
     size_t count = 0;
     for (const char *at = text; (at = strstr(at, part)) != NULL; at++)
         count++;
     return count;
-}
-
-static void assert_has(const char *text, const char *part)
-{
-    if (strstr(text, part) == NULL)
-        fail_msg("\"%s\" is not in:\n%s", part, text);
-}
-
-static void assert_lacks(const char *text, const char *part)
-{
-    if (strstr(text, part) != NULL)
-        fail_msg("\"%s\" is in:\n%s", part, text);
 }
 
 /* Where the run waited, time is not what was missing. */

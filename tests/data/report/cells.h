@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "has_text.h"
+
 #include "tool/report/summary.h"
 #include "tool/report/view.h"
 
@@ -152,18 +154,6 @@ static inline char *print(const world *w, printer from)
     from(w, out);
     fclose(out);
     return text;
-}
-
-static inline void assert_has(const char *text, const char *part)
-{
-    if (strstr(text, part) == NULL)
-        fail_msg("'%s' is not in:\n%s", part, text);
-}
-
-static inline void assert_lacks(const char *text, const char *part)
-{
-    if (strstr(text, part) != NULL)
-        fail_msg("'%s' is in:\n%s", part, text);
 }
 
 static inline void assert_prints(const world *w, printer from, const char *part)

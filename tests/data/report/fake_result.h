@@ -385,4 +385,19 @@ static inline int fake_teardown(void **state)
     return 0;
 }
 
+/* What a part of the report prints of a world; free() it. */
+typedef void (*printer)(const world *w, FILE *out);
+
+static inline char *print(const world *w, printer from)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL)
+        return NULL;
+    from(w, out);
+    fclose(out);
+    return text;
+}
+
 #endif
