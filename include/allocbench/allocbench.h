@@ -16,6 +16,7 @@
 #include <allocbench/random.h>
 #include <allocbench/run.h>
 #include <allocbench/sampler.h>
+#include <allocbench/statistics.h>
 #include <allocbench/tape.h>
 #include <allocbench/workload.h>
 

@@ -315,7 +315,7 @@ static void work_out_times(abench_run *run)
     if (!run->plan.pauses && t.wait > WAIT_SHARE * (t.wait + t.busy))
         abench__run_warn(run,
                          "the lanes waited for each other in more than a quarter of their time, "
-                         "which is not in the time: rank this workload by memory");
+                         "which is not in the time: trust its memory more");
     abench__run_set(run, OPERATIONS, t.operations);
     abench__run_set(run, WALL, t.wall);
     abench__run_set(run, CPU, t.cpu);

@@ -441,3 +441,31 @@ FIELD(abench_metric_info, direction, 4, 4);
 FIELD(abench_metric_info, name, 8, 8);
 FIELD(abench_metric_info, unit, 16, 8);
 FIELD(abench_metric_info, summary, 24, 8);
+
+/* ---- statistics.h ---------------------------------------------------------------------------- */
+
+SIZE(abench_interval, 40);
+FIELD(abench_interval, struct_size, 0, 4);
+FIELD(abench_interval, count, 4, 4);
+FIELD(abench_interval, estimate, 8, 8);
+FIELD(abench_interval, low, 16, 8);
+FIELD(abench_interval, high, 24, 8);
+FIELD(abench_interval, coverage, 32, 8);
+
+SIZE(abench_compare_options, 32);
+FIELD(abench_compare_options, struct_size, 0, 4);
+FIELD(abench_compare_options, higher_is_better, 4, 4);
+FIELD(abench_compare_options, comparisons, 8, 4);
+FIELD(abench_compare_options, looks, 12, 4);
+FIELD(abench_compare_options, alpha, 16, 8);
+FIELD(abench_compare_options, threshold, 24, 8);
+
+SIZE(abench_comparison, 48);
+FIELD(abench_comparison, struct_size, 0, 4);
+FIELD(abench_comparison, verdict, 4, 4);
+FIELD(abench_comparison, rounds, 8, 4);
+FIELD(abench_comparison, rounds_needed, 12, 4);
+FIELD(abench_comparison, ratio, 16, 8);
+FIELD(abench_comparison, low, 24, 8);
+FIELD(abench_comparison, high, 32, 8);
+FIELD(abench_comparison, threshold, 40, 8);

@@ -96,7 +96,7 @@ static void lanes_that_wait_for_each_other_are_warned_of(void **state)
     write_result(run, &r);
     assert_non_null(record_of(&r, "warning", "message",
                               "the lanes waited for each other in more than a quarter of their "
-                              "time, which is not in the time: rank this workload by memory"));
+                              "time, which is not in the time: trust its memory more"));
     free_result(&r);
     abench_run_destroy(run);
     abench_tape_destroy(tape);
