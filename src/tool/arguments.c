@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "tool/commands.h"
+#include "tool/run_usage.h"
 #include "tool/util.h"
 
-#define ROUNDS_PRESET    5
 #define ROUNDS_MAX       10000
 #define TIMEOUT_PRESET_S 600
 #define SECONDS_MAX      (366.0 * 86400)
@@ -17,58 +17,6 @@
 #define RERUNS_PRESET    1
 #define RERUNS_MAX       100
 #define SETTLE_MAX_S     128
-
-static const char usage[] =
-    "usage: allocbench run WORKLOAD... [options]\n"
-    "       allocbench run [WORKLOAD...] [options] -- COMMAND ARGS...\n"
-    "\n"
-    "WORKLOAD: NAME or NAME:KEY=VALUE,... (allocbench list workloads), or tape:FILE.\n"
-    "\n"
-    "  -t, --target TARGET   an allocator and its settings; may be repeated. Default: every\n"
-    "                        built-in one that is found (allocbench list targets)\n"
-    "                          jemalloc                  a built-in one\n"
-    "                          glibc:MALLOC_ARENA_MAX=1  a variant: environment variables, and\n"
-    "                                                    thp=never, aslr=off, cpus=0-1\n"
-    "                          mine=/path/lib.so,K=V     any library\n"
-    "      --quick           the small scale of each workload (scale=quick), and turns of 50000\n"
-    "                        operations unless --slice says otherwise: a first look\n"
-    "  -r, --rounds N        times that every target runs, in shuffled order (default 5)\n"
-    "  -s, --seed S          first seed; round r uses S + r (default 1)\n"
-    "      --same-seed       every round uses S\n"
-    "  -l, --lanes T         threads, where a workload's spec names none\n"
-    "  -o, --output DIR      result directory; the same command goes on with what is there\n"
-    "                        (default: allocbench-results)\n"
-    "      --baseline TARGET what the others are compared with; runs twice a round (default "
-    "glibc)\n"
-    "      --slice N         operations that a target plays at its turn (default 400000)\n"
-    "      --duration D      how long a workload's timed part shall take under the baseline: its\n"
-    "                        length is chosen for that once, and is the same work for every "
-    "target;\n"
-    "                        for a command that is a harness: its time. 500ms, 10s, 2m, 1h\n"
-    "      --paced           in real time, for allocators that purge by the clock: workloads that\n"
-    "                        can (paced=1), for time=1m unless they or --duration say otherwise\n"
-    "      --latency N       time one operation in N by itself (default 1024; 0: none)\n"
-    "      --tails           a pass more a round that times every operation, for far quantiles\n"
-    "      --settle D        read memory 1, 2, 4, 8 ... s after everything was freed, up to D\n"
-    "                        (at most 128s): what comes back by itself\n"
-    "      --strict          refuse a machine that the doctor refuses (allocbench doctor), and\n"
-    "                        rounds in which it changed\n"
-    "      --reruns N        run a round again, up to N times, in which the machine changed:\n"
-    "                        swapping, throttling, stolen time, another THP mode... (default 1)\n"
-    "      --cooldown D      sleep between cells or rounds (default 0)\n"
-    "      --timeout D       longest silence of a workload's cell, longest time of a command\n"
-    "                        (default 600s; 0: none)\n"
-    "      --skip-bad        go on without targets that are missing or not what they should be\n"
-    "      --keep-env        keep LD_PRELOAD and the variables that steer allocators\n"
-    "      --retry-failed    run finished rounds again in which a cell failed\n"
-    "      --ignore-failure  a command's exit status other than 0 is no failure\n"
-    "      --sequential      play a workload's cells one after the other instead of in lockstep:\n"
-    "                        what the difference in noise is (tests/bench/lockstep.py)\n"
-    "      --no-floor        do not run the null allocator beside the targets\n"
-    "      --color WHEN      auto, always, never\n"
-    "\n"
-    "Exit status: 0 done, 2 usage, 3 the machine refused, 4 a target or the command failed,\n"
-    "130 interrupted: the same command goes on.\n";
 
 enum {
     OPT_SAME_SEED = 256,
@@ -90,6 +38,13 @@ enum {
     OPT_RETRY_FAILED,
     OPT_NO_FLOOR,
     OPT_SEQUENTIAL,
+    OPT_CPUS,
+    OPT_SWEEP,
+    OPT_UNTIL_DECIDED,
+    OPT_MAX_ROUNDS,
+    OPT_NO_PADDING,
+    OPT_INTERLEAVE,
+    OPT_PLAN,
     OPT_COLOR
 };
 
@@ -118,10 +73,25 @@ static const struct option options[] = {
     {"retry-failed", no_argument, NULL, OPT_RETRY_FAILED},
     {"no-floor", no_argument, NULL, OPT_NO_FLOOR},
     {"sequential", no_argument, NULL, OPT_SEQUENTIAL},
+    {"cpus", required_argument, NULL, OPT_CPUS},
+    {"sweep", required_argument, NULL, OPT_SWEEP},
+    {"until-decided", no_argument, NULL, OPT_UNTIL_DECIDED},
+    {"max-rounds", required_argument, NULL, OPT_MAX_ROUNDS},
+    {"no-padding", no_argument, NULL, OPT_NO_PADDING},
+    {"interleave", no_argument, NULL, OPT_INTERLEAVE},
+    {"plan", required_argument, NULL, OPT_PLAN},
+    OUTPUTS_OPTIONS,
     {"color", required_argument, NULL, OPT_COLOR},
     {"help", no_argument, NULL, 'h'},
     {0},
 };
+
+const char arguments_letters[] = ":t:r:s:l:o:h";
+
+const struct option *arguments_options(void)
+{
+    return options;
+}
 
 /* Of up to a year. */
 static bool read_seconds(const char *option, const char *text, double *seconds)
@@ -152,9 +122,57 @@ static bool read_settle(arguments *a, const char *value)
     return false;
 }
 
+/* "N", or "+N": more than are there. */
+static bool read_rounds(arguments *a, const char *value)
+{
+    const bool more = value[0] == '+';
+
+    a->rounds = a->more_rounds = 0;
+    return command_number("--rounds", value + more, 1, ROUNDS_MAX,
+                          more ? &a->more_rounds : &a->rounds);
+}
+
+/* "T", or "T,T,...": a lane count each. */
+static bool read_lanes(arguments *a, const char *value)
+{
+    const char *at = value;
+    uint64_t lanes;
+
+    free(a->lane_list);
+    a->lane_list = NULL;
+    a->lane_count = 0;
+    a->lanes = 0;
+    for (;;) {
+        const size_t length = strcspn(at, ",");
+        char *one = xstrndup(at, length);
+        const bool good = command_number("--lanes", one, 1, ABENCH_LANES_MAX, &lanes);
+        free(one);
+        if (!good)
+            return false;
+        for (size_t seen = 0; seen < a->lane_count; seen++)
+            if (a->lane_list[seen] == lanes)
+                return command_fail(EXIT_USAGE, "--lanes '%s' names %llu twice", value,
+                                    (unsigned long long)lanes) == EXIT_OK;
+        a->lane_list = xrealloc(a->lane_list, (a->lane_count + 1) * sizeof *a->lane_list);
+        a->lane_list[a->lane_count++] = (uint32_t)lanes;
+        if (at[length] == '\0')
+            break;
+        at += length + 1;
+    }
+    if (a->lane_count > 1)
+        return true;
+    free(a->lane_list);
+    a->lane_list = NULL;
+    a->lane_count = 0;
+    a->lanes = lanes;
+    return true;
+}
+
 /* One known option. false: its value is wrong, and that is said. */
 static bool take_option(arguments *a, int option, const char *value)
 {
+    if (outputs_has(option))
+        return outputs_take(&a->outputs, option, value);
     switch (option) {
     case 't':
         add(&a->targets, &a->targets_count, value);
@@ -162,11 +180,11 @@ static bool take_option(arguments *a, int option, const char *value)
     case OPT_QUICK:
         return a->quick = true;
     case 'r':
-        return command_number("--rounds", value, 1, ROUNDS_MAX, &a->rounds);
+        return read_rounds(a, value);
     case 's':
         return command_number("--seed", value, 0, UINT64_MAX, &a->seed);
     case 'l':
-        return command_number("--lanes", value, 1, ABENCH_LANES_MAX, &a->lanes);
+        return read_lanes(a, value);
     case 'o':
         a->directory = value;
         return value[0] != '\0' || command_fail(EXIT_USAGE, "-o wants a directory") == EXIT_OK;
@@ -212,6 +230,22 @@ static bool take_option(arguments *a, int option, const char *value)
         return a->no_floor = true;
     case OPT_SEQUENTIAL:
         return a->sequential = true;
+    case OPT_CPUS:
+        a->cpus = value;
+        return true;
+    case OPT_SWEEP:
+        add(&a->sweeps, &a->sweeps_count, value);
+        return true;
+    case OPT_UNTIL_DECIDED:
+        return a->until_decided = true;
+    case OPT_MAX_ROUNDS:
+        return command_number("--max-rounds", value, 1, ROUNDS_MAX, &a->max_rounds);
+    case OPT_NO_PADDING:
+        return a->no_padding = true;
+    case OPT_INTERLEAVE:
+        return a->interleave = true;
+    case OPT_PLAN:
+        return true; /* plan_take put its words in its place */
     default:
         return command_color(value, &a->color) ||
                command_fail(EXIT_USAGE, "--color is auto, always or never") == EXIT_OK;
@@ -224,7 +258,6 @@ int arguments_read(int argc, char **argv, arguments *a)
 
     memset(a, 0, sizeof *a);
     a->seed = 1;
-    a->rounds = ROUNDS_PRESET;
     a->timeout_s = TIMEOUT_PRESET_S;
     a->latency = LATENCY_PRESET;
     a->reruns = RERUNS_PRESET;
@@ -235,9 +268,9 @@ int arguments_read(int argc, char **argv, arguments *a)
     if (own < argc)
         a->command = argv + own + 1;
     opterr = 0;
-    while ((option = getopt_long(own, argv, ":t:r:s:l:o:h", options, NULL)) != -1) {
+    while ((option = getopt_long(own, argv, arguments_letters, options, NULL)) != -1) {
         if (option == 'h') {
-            fputs(usage, stdout);
+            run_usage_print(stdout);
             return EXIT_OK;
         }
         if (option == '?' || option == ':')
@@ -249,8 +282,24 @@ int arguments_read(int argc, char **argv, arguments *a)
         add(&a->workloads, &a->workloads_count, argv[at]);
     if (a->command != NULL && a->command[0] == NULL)
         return command_fail(EXIT_USAGE, "a command is wanted behind '--'");
+    if (a->max_rounds != 0 && !a->until_decided)
+        return command_fail(EXIT_USAGE, "--max-rounds is for --until-decided");
+    if (a->more_rounds != 0 && a->until_decided)
+        return command_fail(EXIT_USAGE,
+                            "--until-decided looks at rounds of its own: leave out "
+                            "--rounds +%llu",
+                            (unsigned long long)a->more_rounds);
+    if (a->lane_count > 0 && a->command != NULL)
+        return command_fail(EXIT_USAGE, "--lanes with several numbers is for workloads: a command "
+                                        "is told one");
+    if (a->interleave && a->sequential && a->workloads_count == 0)
+        return command_fail(EXIT_USAGE, "--interleave and --sequential are two ways to run a "
+                                        "command: one of them");
+    if (a->interleave && a->command == NULL && a->workloads_count > 0)
+        return command_fail(EXIT_USAGE, "--interleave is for a command (-- COMMAND): tapes are "
+                                        "played in lockstep");
     if (a->workloads_count == 0 && a->command == NULL) {
-        fputs(usage, stderr);
+        run_usage_print(stderr);
         return EXIT_USAGE;
     }
     return -1;
@@ -260,5 +309,8 @@ void arguments_clear(arguments *a)
 {
     free(a->targets);
     free(a->workloads);
+    free(a->sweeps);
+    free(a->lane_list);
+    outputs_clear(&a->outputs);
     memset(a, 0, sizeof *a);
 }

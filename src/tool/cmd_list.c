@@ -7,6 +7,7 @@
 
 #include <allocbench/allocbench.h>
 
+#include "tool/command_metrics.h"
 #include "tool/commands.h"
 #include "tool/report/format.h"
 #include "tool/target.h"
@@ -76,11 +77,11 @@ static bool weigh(const char *spec, char **operations, char **live, uint64_t *la
 }
 
 /* "what it does: what it shows" */
-static const char *what_it_shows(const char *summary)
+static const char *what_it_shows(const char *text)
 {
-    const char *colon = strstr(summary, ": ");
+    const char *colon = strstr(text, ": ");
 
-    return colon == NULL ? summary : colon + 2;
+    return colon == NULL ? text : colon + 2;
 }
 
 static void list_workload(const abench_workload_info *info)
@@ -235,18 +236,27 @@ static void list_targets(void)
 
 /* ---- metrics --------------------------------------------------------------------------------- */
 
-static void list_metrics(void)
+static void put_metric(const char *name, const char *unit, uint32_t direction, const char *text)
 {
     static const char *const directions[] = {"", "lower is better", "higher is better"};
-    abench_metric_info info;
+    char *head = xasprintf("%-34s %-6s %-16s ", name, unit, directions[direction]);
 
+    put_line(head, text, 25);
+    free(head);
+}
+
+static void list_metrics(void)
+{
+    abench_metric_info info;
+    const command_metric_info *m;
+
+    puts("Metrics of a workload, and of a command that is a harness\n");
     abench_metric_info_init(&info);
-    for (uint32_t at = 0; abench_metric_at(at, &info) == ABENCH_OK; at++) {
-        char *head =
-            xasprintf("%-34s %-6s %-16s ", info.name, info.unit, directions[info.direction]);
-        put_line(head, info.summary, 25);
-        free(head);
-    }
+    for (uint32_t at = 0; abench_metric_at(at, &info) == ABENCH_OK; at++)
+        put_metric(info.name, info.unit, info.direction, info.summary);
+    puts("\nMetrics of any command, from outside\n");
+    for (uint32_t at = 0; (m = command_metric_at(at)) != NULL; at++)
+        put_metric(m->name, m->unit, m->direction, m->summary);
 }
 
 /* What there is of one kind, or of all of them. -1: there is no such kind. */
@@ -257,7 +267,7 @@ static int list(const char *what, char **names, bool verbose)
         list_workloads(verbose);
         puts("\nTargets\n");
         list_targets();
-        puts("\nMetrics of a workload\n");
+        puts("");
         list_metrics();
     } else if (strcmp(what, "workloads") == 0 && names[0] != NULL) {
         return describe_workloads(names);

@@ -16,9 +16,13 @@
 #include "tool/length.h"
 #include "tool/library.h"
 #include "tool/matrix.h"
+#include "tool/plan.h"
 #include "tool/preflight.h"
 #include "tool/program.h"
 #include "tool/progress.h"
+#include "tool/sweep.h"
+#include "tool/targets.h"
+#include "tool/until.h"
 #include "tool/util.h"
 #include "tool/workloads.h"
 
@@ -43,76 +47,7 @@ static int find_parts(matrix *m)
     return EXIT_OK;
 }
 
-/* ---- targets --------------------------------------------------------------------------------- */
-
-#define TARGETS_MOST 200 /* at once; a result directory holds up to 1000 */
-
-static int add_target(matrix *m, const char *spec)
-{
-    char message[1024];
-    target t;
-
-    for (size_t at = 0; at < m->targets_count; at++)
-        if (strcmp(m->targets[at].spec, spec) == 0)
-            return EXIT_OK;
-    if (!target_parse(spec, &t, message, sizeof message))
-        return command_fail(EXIT_USAGE, "%s", message);
-    for (size_t at = 0; at < m->targets_count; at++)
-        if (strcmp(m->targets[at].name, t.name) == 0) {
-            command_fail(EXIT_USAGE, "two targets are called '%s'", t.name);
-            target_clear(&t);
-            return EXIT_USAGE;
-        }
-    if (m->targets_count == TARGETS_MOST) {
-        target_clear(&t);
-        return command_fail(EXIT_USAGE, "more than %d targets", TARGETS_MOST);
-    }
-    m->targets = xrealloc(m->targets, (m->targets_count + 1) * sizeof *m->targets);
-    m->targets[m->targets_count++] = t;
-    return EXIT_OK;
-}
-
-/* A built-in target that is the same library as one before it says nothing new. */
-static bool is_repeated(const matrix *m, const target *t)
-{
-    if (t->library == NULL)
-        return false;
-    for (size_t at = 0; at < m->targets_count; at++)
-        if (m->targets[at].library != NULL && strcmp(m->targets[at].library, t->library) == 0)
-            return true;
-    return false;
-}
-
-static int add_all_found(matrix *m)
-{
-    size_t count;
-    target *all = target_all(&count);
-    int status = EXIT_OK;
-
-    for (size_t at = 0; at < count && status == EXIT_OK; at++)
-        if (!is_repeated(m, &all[at]))
-            status = add_target(m, all[at].name);
-    target_list_free(all, count);
-    return status;
-}
-
-static int add_targets(matrix *m, const arguments *a)
-{
-    const char *baseline = a->baseline == NULL ? "glibc" : a->baseline;
-    int status = EXIT_OK;
-
-    for (size_t at = 0; at < a->targets_count && status == EXIT_OK; at++)
-        status = add_target(m, a->targets[at]);
-    if (a->targets_count == 0)
-        status = add_all_found(m);
-    for (m->baseline = 0; m->baseline < m->targets_count; m->baseline++)
-        if (strcmp(m->targets[m->baseline].name, baseline) == 0 ||
-            strcmp(m->targets[m->baseline].spec, baseline) == 0)
-            break;
-    if (status == EXIT_OK && m->baseline == m->targets_count)
-        status = add_target(m, baseline);
-    return status;
-}
+/* ---- targets that are no good ---------------------------------------------------------------- */
 
 /* Leaves a target out: its line in the report says why. */
 static void leave_out(target *t, const char *reason)
@@ -189,7 +124,7 @@ static char *shorten(char *line)
 }
 
 /* The words as one line that a shell reads back. */
-static char *join(char **words)
+char *run_join(char **words)
 {
     char *text = xstrdup("");
 
@@ -260,7 +195,7 @@ static int add_command(matrix *m, const arguments *a)
     int status = EXIT_OK;
 
     m->command = a->command;
-    workloads_add(m, join(a->command), NULL);
+    workloads_add(m, run_join(a->command), NULL);
     program_inspect(a->command[0], &p);
     m->program = describe_files(p.path, p.image);
     m->folder = getcwd(NULL, 0);
@@ -347,14 +282,59 @@ static void tell_of_machine(const matrix *m)
     free(warned);
 }
 
-static int plan(matrix *m, const arguments *a)
+/* What is to be measured: nothing is started for it. */
+static int read_all(matrix *m, const arguments *a)
+{
+    char message[1024];
+    sweeps swept;
+    int status;
+
+    if (!sweeps_read(a, &swept, message, sizeof message))
+        return command_fail(EXIT_USAGE, "%s", message);
+    status = workloads_read(m, a, &swept);
+    if (status == EXIT_OK)
+        plan_lengths(m->plan->root, m);
+    if (status == EXIT_OK)
+        status = targets_read(m, a, &swept);
+    sweeps_clear(&swept);
+    return status;
+}
+
+/* More lanes than CPUs wait for each other's time slices, not for the allocator. */
+static void note_few_cpus(matrix *m)
+{
+    for (size_t w = 0; w < m->workloads_count; w++) {
+        const uint32_t lanes = workloads_lanes(m, &m->workloads[w]);
+        for (size_t at = 0; at < m->targets_count; at++) {
+            const target *t = &m->targets[at];
+            const int cpus = t->has_cpus ? CPU_COUNT(&t->cpus) : (int)m->host.cpus_online;
+            if (t->missing == NULL && cpus > 0 && lanes > (uint32_t)cpus)
+                matrix_note_once(m, "%.80s: %u lanes on %d CPU%s%s%s: they wait for each other",
+                                 m->workloads[w].label, lanes, cpus, cpus == 1 ? "" : "s",
+                                 t->has_cpus ? " of " : "", t->has_cpus ? t->name : "");
+        }
+    }
+}
+
+/* How many rounds, where nobody says: as many as a verdict on a few targets needs. */
+static int choose_rounds(matrix *m)
+{
+    char message[512];
+
+    if (m->until_decided)
+        return until_ask(m, message, sizeof message) ? EXIT_OK
+                                                     : command_fail(EXIT_USAGE, "%s", message);
+    if (m->rounds == 0)
+        m->rounds = ROUNDS_PRESET;
+    return EXIT_OK;
+}
+
+static int prepare(matrix *m, const arguments *a)
 {
     int status = find_parts(m);
 
     if (status == EXIT_OK)
-        status = workloads_read(m, a);
-    if (status == EXIT_OK)
-        status = add_targets(m, a);
+        status = read_all(m, a);
     if (status == EXIT_OK)
         note_environment(m);
     if (status == EXIT_OK)
@@ -362,13 +342,36 @@ static int plan(matrix *m, const arguments *a)
     if (status == EXIT_OK && a->command != NULL)
         status = add_command(m, a);
     if (status == EXIT_OK && !matrix_interrupted)
+        status = choose_rounds(m);
+    if (status == EXIT_OK && !matrix_interrupted)
+        note_few_cpus(m);
+    if (status == EXIT_OK && !matrix_interrupted)
         status = look_at_machine(m);
     if (matrix_interrupted)
         status = command_fail(EXIT_INTERRUPTED, "interrupted before anything was timed");
     return status;
 }
 
-static int run_and_show(matrix *m, bool color)
+/* DIR/plan.json: this call, to be repeated. */
+static bool write_plan(matrix *m, char *message, size_t message_size)
+{
+    char *path, *text;
+    bool good;
+
+    if (m->plan->root == NULL) {
+        matrix_note_once(m, "no plan.json is written: a word of the command line is no UTF-8");
+        return true;
+    }
+    plan_settle(m->plan->root, m);
+    path = xasprintf("%s/plan.json", m->directory);
+    text = plan_text(m->plan->root);
+    good = util_write_file(path, text, strlen(text), message, message_size);
+    free(text);
+    free(path);
+    return good;
+}
+
+static int run_and_show(matrix *m, const arguments *a)
 {
     char message[1024];
     size_t failed;
@@ -381,14 +384,20 @@ static int run_and_show(matrix *m, bool color)
         return status;
     if (!matrix_write(m, message, sizeof message))
         return command_fail(EXIT_ENVIRONMENT, "%s", message);
-    tell_of_machine(m);
-    if (!matrix_run(m, message, sizeof message) || !matrix_write(m, message, sizeof message))
+    if (!write_plan(m, message, sizeof message))
         return command_fail(EXIT_ENVIRONMENT, "%s", message);
-    status = command_show(m->directory, color, &failed);
+    tell_of_machine(m);
+    if (!(m->until_decided ? until_run : matrix_run)(m, message, sizeof message))
+        return command_fail(EXIT_ENVIRONMENT, "%s", message);
+    m->is_unfinished = m->is_unfinished && matrix_interrupted;
+    if (!matrix_write(m, message, sizeof message))
+        return command_fail(EXIT_ENVIRONMENT, "%s", message);
+    status = m->one_round ? round_show(m, &failed)
+                          : command_show(m->directory, a->color, &a->outputs, &failed);
     if (matrix_interrupted)
         return command_fail(EXIT_INTERRUPTED,
                             "interrupted: whole rounds are kept; the same command goes on");
-    if (status == EXIT_OK && failed > 0)
+    if ((status == EXIT_OK || status == EXIT_THRESHOLD) && failed > 0)
         return command_fail(
             EXIT_TARGET,
             "%zu cell%s failed: see the report (--retry-failed runs their rounds again)", failed,
@@ -401,19 +410,11 @@ static void clear(matrix *m)
     matrix_close(m);
     spawner_destroy(m->spawner);
     target_list_free(m->targets, m->targets_count);
-    for (size_t at = 0; at < m->workloads_count; at++) {
-        free(m->workloads[at].id);
-        free(m->workloads[at].label);
-        free(m->workloads[at].spec);
-        free(m->workloads[at].argument);
-        free(m->workloads[at].played);
-    }
-    for (size_t at = 0; at < m->notes_count; at++)
-        free(m->notes[at]);
-    free(m->notes);
-    free(m->workloads);
+    matrix_clear_work(m);
     fitness_clear(&m->fitness);
+    json_decref(m->machines);
     free(m->command_line);
+    free(m->cpus);
     free(m->program);
     free(m->folder);
     free(m->cell);
@@ -423,11 +424,29 @@ static void clear(matrix *m)
 
 int cmd_run(int argc, char **argv, spawner *s)
 {
-    matrix m = {.spawner = s, .lock = -1};
-    char *words = join(argv); /* before getopt moves them */
-    arguments a;
-    int status = arguments_read(argc, argv, &a);
+    char *words = run_join(argv); /* before getopt moves them */
+    plan p;
+    int status = plan_take(argc, argv, &p);
 
+    p.typed = words;
+    if (status == -1)
+        status = run_plan(&p, s);
+    else
+        spawner_destroy(s);
+    plan_clear(&p);
+    return status;
+}
+
+int run_plan(plan *p, spawner *s)
+{
+    matrix m = {.spawner = s, .lock = -1};
+    char *words = p->typed != NULL ? xstrdup(p->typed) : run_join(p->words);
+    arguments a;
+    int status = arguments_read(p->count, p->words, &a);
+
+    m.plan = p;
+    m.one_round = p->round != 0;
+    m.round = p->round - (p->round != 0);
     m.command_line = xasprintf("allocbench %s", words);
     free(words);
     if (status != -1) {
@@ -438,6 +457,12 @@ int cmd_run(int argc, char **argv, spawner *s)
     m.directory = xstrdup(a.directory);
     m.seed = a.seed;
     m.rounds = (uint32_t)a.rounds;
+    m.more_rounds = (uint32_t)a.more_rounds;
+    m.max_rounds = (uint32_t)a.max_rounds;
+    m.until_decided = a.until_decided;
+    m.padding = !a.no_padding;
+    m.interleave = a.interleave;
+    m.cpus = a.cpus == NULL ? NULL : xstrdup(a.cpus);
     m.lanes = (uint32_t)a.lanes;
     m.slice_operations = a.slice_operations == 0 && a.quick ? QUICK_SLICE : a.slice_operations;
     m.duration_ms = (uint64_t)(a.duration_s * 1000);
@@ -457,9 +482,15 @@ int cmd_run(int argc, char **argv, spawner *s)
     abench_host_init(&m.host);
     abench_host_read(&m.host);
     catch_signals();
-    status = plan(&m, &a);
-    if (status == EXIT_OK)
-        status = run_and_show(&m, a.color);
+    if (p->has_moved && !spawner_follow(s))
+        status = command_fail(EXIT_ENVIRONMENT, "the plan's folder cannot be entered: %s",
+                              strerror(errno));
+    else
+        status = p->is_dry ? read_all(&m, &a) : prepare(&m, &a);
+    if (status == EXIT_OK && p->is_dry)
+        plan_settle(p->root, &m);
+    else if (status == EXIT_OK)
+        status = run_and_show(&m, &a);
     free(m.directory);
     clear(&m);
     arguments_clear(&a);

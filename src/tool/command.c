@@ -1,4 +1,4 @@
-#include "tool/command.h"
+#include "tool/command_cell.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,52 +15,9 @@
 #include <allocbench/base.h>
 #include <allocbench/run.h>
 
-#include "tool/command_record.h"
-#include "tool/images.h"
-#include "tool/oom.h"
-#include "tool/tree.h"
 #include "tool/util.h"
 
 #define PROBE_DESCRIPTOR 200 /* or above: out of the way of programs that count theirs */
-#define LIBC_BYTES       ((uint64_t)1 << 20)
-#define BLIND_NS         250000000u
-
-/* All that one measurement holds, so that one exit can give it back. */
-typedef struct cell {
-    const command_options *options;
-    command_result *result;
-    char *file; /* absolute: the command may change its folder */
-    char *part;
-    char *probe_file;
-    char *harness_file;
-    char *nonce;
-    char **envp;
-    char *settings; /* in envp, as the probe tells them */
-    bool settings_cut;
-    int part_fd;
-    int probe_fd;
-    int output_fd;
-    int errors_fd;
-    bool keep_probe_file;
-    bool hung;
-    bool stopped;
-    oom_counts before;
-    oom_counts after;
-    spawner_begun begun;
-    spawner_end end;
-    tree *tree;
-    images *images;
-    images_verdict verdict;
-    command_record record;
-    char message[512];
-} cell;
-
-static bool conclude(cell *c, command_state state, char *reason)
-{
-    c->result->state = state;
-    c->result->reason = util_one_line(reason);
-    return false;
-}
 
 /* ---- before ---------------------------------------------------------------------------------- */
 
@@ -81,7 +38,7 @@ static int create(const char *path, int flags)
     return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | flags, 0666);
 }
 
-static bool open_files(cell *c)
+static bool open_files(command_cell *c)
 {
     const command_options *options = c->options;
     const char *path = c->part;
@@ -112,7 +69,8 @@ static bool open_files(cell *c)
     return true;
 
 fail:
-    return conclude(c, COMMAND_FAILED, xasprintf("cannot create %s: %s", path, strerror(errno)));
+    return command_conclude(c, COMMAND_FAILED,
+                            xasprintf("cannot create %s: %s", path, strerror(errno)));
 }
 
 static char *make_nonce(void)
@@ -133,7 +91,7 @@ static bool is_variable(const char *entry, const char *name)
 
 /* The launch's environment, the probe added behind its LD_PRELOAD, and what probe and harness ask
  * for. */
-static bool build_environment(cell *c)
+static bool build_environment(command_cell *c)
 {
     static const char *const ours[] = {"LD_PRELOAD", "ALLOCBENCH_PROBE", "ALLOCBENCH_RESULT",
                                        "ALLOCBENCH_NONCE", "ALLOCBENCH_SEED"};
@@ -144,7 +102,8 @@ static bool build_environment(cell *c)
     size_t used = 0, all = 0;
 
     if (fstat(c->probe_fd, &info) != 0)
-        return conclude(c, COMMAND_FAILED, xasprintf("%s: %s", c->probe_file, strerror(errno)));
+        return command_conclude(c, COMMAND_FAILED,
+                                xasprintf("%s: %s", c->probe_file, strerror(errno)));
     while (given[all] != NULL)
         all++;
     c->envp = xcalloc(all + count + 1, sizeof *c->envp);
@@ -169,7 +128,7 @@ static bool build_environment(cell *c)
     return true;
 }
 
-static bool prepare(cell *c)
+static bool prepare(command_cell *c)
 {
     const command_options *options = c->options;
 
@@ -184,7 +143,7 @@ static bool prepare(cell *c)
 
 /* ---- while it runs --------------------------------------------------------------------------- */
 
-static bool start(cell *c)
+static bool start(command_cell *c)
 {
     launch how = *c->options->how;
 
@@ -197,7 +156,7 @@ static bool start(cell *c)
     oom_read(&c->before);
     c->record.unix_s = (int64_t)time(NULL);
     if (!spawner_run(c->options->spawner, &how, &c->begun, c->message, sizeof c->message))
-        return conclude(c, COMMAND_FAILED, xstrdup(c->message));
+        return command_conclude(c, COMMAND_FAILED, xstrdup(c->message));
     c->tree = tree_create(spawner_pid(c->options->spawner), c->begun.start_ns,
                           c->options->period_us * 1000, false);
     return true;
@@ -213,349 +172,75 @@ static bool sleep_until(int fd, uint64_t until_ns)
     return ppoll(&end, 1, &rest, NULL) > 0;
 }
 
-/* Looks at the tree until the command has ended, or must. */
-static bool watch(cell *c)
+/* When the command has hung; of the time that it stood still it is not accused. */
+static uint64_t deadline_ns(const command_cell *c)
+{
+    const uint64_t timeout_ms = c->options->timeout_ms, start_ns = c->begun.start_ns;
+
+    if (timeout_ms == 0 || timeout_ms >= (UINT64_MAX - start_ns) / 1000000u)
+        return UINT64_MAX;
+    return start_ns + timeout_ms * 1000000u;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static void take_end(command_cell *c)
+{
+    c->has_end = spawner_wait(c->options->spawner, &c->end, c->message, sizeof c->message);
+    if (c->has_end)
+        oom_read(&c->after);
+    else
+        command_conclude(c, COMMAND_FAILED, xstrdup(c->message));
+    c->runs = false;
+}
+
+bool command_watch(command_cell *c, uint64_t for_ns)
 {
     const command_options *options = c->options;
-    const uint64_t timeout_ns =
-        options->timeout_ms == 0 ? UINT64_MAX : options->timeout_ms * 1000000u;
-    const uint64_t last_ns =
-        timeout_ns > UINT64_MAX - c->begun.start_ns ? UINT64_MAX : c->begun.start_ns + timeout_ns;
+    const uint64_t begin_ns = abench_clock_ns(), hung_ns = deadline_ns(c);
+    const uint64_t until_ns = for_ns > UINT64_MAX - begin_ns ? UINT64_MAX : begin_ns + for_ns;
 
-    for (;;) {
+    while (c->runs) {
         const uint64_t now_ns = abench_clock_ns();
         if (options->stop != NULL && *options->stop != 0)
             c->stopped = true;
-        else if (now_ns >= last_ns)
+        else if (now_ns >= hung_ns)
             c->hung = true;
         if (c->stopped || c->hung) {
             spawner_kill(options->spawner);
             break;
         }
+        if (now_ns >= until_ns)
+            return false;
         if (now_ns >= c->tree->due_ns) {
             tree_look(c->tree);
             if (options->tick != NULL)
                 options->tick(now_ns - c->begun.start_ns, options->user);
         }
         if (sleep_until(spawner_fd(options->spawner),
-                        c->tree->due_ns < last_ns ? c->tree->due_ns : last_ns))
+                        earlier(until_ns, earlier(c->tree->due_ns, hung_ns))))
             break;
     }
-    if (!spawner_wait(options->spawner, &c->end, c->message, sizeof c->message))
-        return conclude(c, COMMAND_FAILED, xstrdup(c->message));
-    oom_read(&c->after);
+    if (c->runs)
+        take_end(c);
     return true;
+}
+
+void command_stood_still(command_cell *c, uint64_t for_ns)
+{
+    c->begun.start_ns += for_ns;
+    tree_stood_still(c->tree, for_ns);
+}
+
+uint64_t command_memory(const command_cell *c)
+{
+    return c->runs ? c->tree->peak_rss_bytes : 0;
 }
 
 /* ---- afterwards ------------------------------------------------------------------------------ */
-
-/* What the command last complained of, for the reason: "; its last words: ...". */
-static char *last_words(const char *path)
-{
-    char text[1024];
-    const int fd = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    ssize_t got = 0;
-    char *line;
-
-    if (fd >= 0) {
-        const off_t size = lseek(fd, 0, SEEK_END);
-        const off_t most = (off_t)sizeof text - 1;
-        if (size > 0 && lseek(fd, size > most ? size - most : 0, SEEK_SET) >= 0)
-            got = util_read_all(fd, text, sizeof text - 1);
-        close(fd);
-    }
-    while (got > 0 && (text[got - 1] == '\n' || text[got - 1] == '\0' || text[got - 1] == ' '))
-        got--;
-    if (got <= 0)
-        return xstrdup("");
-    text[got] = '\0';
-    for (ssize_t at = 0; at < got; at++)
-        if (text[at] == '\0')
-            text[at] = '?';
-    line = strrchr(text, '\n');
-    return xasprintf("; its last words: %.200s", line == NULL ? text : line + 1);
-}
-
-static const char *signal_name(int number)
-{
-    const char *name = sigabbrev_np(number);
-
-    return name == NULL ? "?" : name;
-}
-
-static int32_t exit_status(const spawner_end *end)
-{
-    return WIFSIGNALED(end->status) ? 128 + WTERMSIG(end->status) : WEXITSTATUS(end->status);
-}
-
-static char *describe_failure(const cell *c)
-{
-    const char *oom = oom_between(&c->before, &c->after);
-    char *words, *reason;
-
-    if (c->hung)
-        return xasprintf("hung: no end after %g s%s", (double)c->options->timeout_ms / 1000.0,
-                         c->end.survivors > 0 ? "; and it could not be killed" : "");
-    if (exit_status(&c->end) == 0)
-        return NULL;
-    words = last_words(c->options->errors);
-    if (WIFSIGNALED(c->end.status))
-        reason = xasprintf("killed by SIG%s%s%s", signal_name(WTERMSIG(c->end.status)), oom, words);
-    else
-        reason = xasprintf("exited with status %d%s%s", WEXITSTATUS(c->end.status), oom, words);
-    free(words);
-    return reason;
-}
-
-static bool check_end(cell *c)
-{
-    char *failure;
-
-    if (c->stopped)
-        return conclude(c, COMMAND_STOPPED, xstrdup("stopped"));
-    failure = describe_failure(c);
-    c->result->has_end = !c->hung;
-    c->result->exit_status = exit_status(&c->end);
-    c->result->wall_ns = c->end.end_ns - c->begun.start_ns;
-    c->result->cpu_ns = c->end.user_ns + c->end.system_ns;
-    c->result->peak_rss_bytes = c->end.peak_rss_bytes;
-    if (failure == NULL)
-        return true;
-    if (c->hung || !c->options->ignore_failure)
-        return conclude(c, COMMAND_FAILED, failure);
-    command_record_warn(&c->record, "%s (ignored, as asked)", failure);
-    free(failure);
-    return true;
-}
-
-/* The preloaded library; without one, the C library by the family that preflight found. */
-static bool wanted_provider(cell *c, images_wanted *wanted)
-{
-    const target *t = c->options->target;
-    struct stat info;
-
-    memset(wanted, 0, sizeof *wanted);
-    wanted->settings = c->settings;
-    wanted->settings_cut = c->settings_cut;
-    wanted->last_name = c->end.last_name;
-    wanted->provider = t->library;
-    if (t->library == NULL) {
-        wanted->family = t->identity.family[0] != '\0' ? t->identity.family : "glibc";
-        wanted->may_be_silent = c->options->unreached;
-        return true;
-    }
-    if (stat(t->library, &info) != 0)
-        return conclude(c, COMMAND_REFUSED, xasprintf("%s: %s", t->library, strerror(errno)));
-    wanted->device = info.st_dev;
-    wanted->inode = info.st_ino;
-    return true;
-}
-
-static bool prove(cell *c)
-{
-    images_wanted wanted;
-
-    if (!wanted_provider(c, &wanted))
-        return false;
-    c->images = images_read(c->probe_file, c->message, sizeof c->message);
-    if (c->images == NULL) {
-        c->keep_probe_file = true; /* the message points into it */
-        return conclude(c, COMMAND_REFUSED, xstrdup(c->message));
-    }
-    images_judge(c->images, c->tree->images, c->tree->images_count, &wanted, c->begun.pid,
-                 &c->verdict);
-    if (c->verdict.refusal == NULL && c->verdict.root == NULL && !wanted.may_be_silent)
-        return conclude(c, COMMAND_REFUSED,
-                        xasprintf("%s (pid %ld) did not report who serves its malloc",
-                                  c->options->how->argv[0], (long)c->begun.pid));
-    if (c->verdict.refusal != NULL)
-        return conclude(c, COMMAND_REFUSED, xstrdup(c->verdict.refusal));
-    return true;
-}
-
-static double file_size(int fd)
-{
-    struct stat info;
-
-    return fd >= 0 && fstat(fd, &info) == 0 ? (double)info.st_size : 0.0;
-}
-
-static uint64_t peak_hwm(const cell *c)
-{
-    const uint64_t polled = c->tree->peak_hwm_bytes, reported = c->images->peak_hwm_bytes;
-
-    return polled > reported ? polled : reported;
-}
-
-/* Did a look fall near the peak? A sum that was read while the tree was much smaller than it came
- * to be is not its peak, and comparing two such sums would compare when they were read. */
-static bool is_near_peak(const cell *c, uint64_t rss_bytes)
-{
-    const uint64_t tree_bytes = c->tree->peak_rss_bytes, single_bytes = c->end.peak_rss_bytes;
-    const uint64_t peak_bytes = tree_bytes > single_bytes ? tree_bytes : single_bytes;
-
-    return rss_bytes >= peak_bytes / 10 * 9;
-}
-
-static bool has_tree_pss(const cell *c)
-{
-    return c->tree->has_pss && is_near_peak(c, c->tree->rss_then_bytes);
-}
-
-/* ru_maxrss comes from counters of which each CPU may hold back a batch of pages. */
-static uint64_t counter_error_bytes(void)
-{
-    const long cpus = sysconf(_SC_NPROCESSORS_CONF), page = sysconf(_SC_PAGESIZE);
-    const uint64_t count = cpus > 0 ? (uint64_t)cpus : 1;
-    const uint64_t batch = 2 * count > 32 ? 2 * count : 32;
-
-    return batch * count * (page > 0 ? (uint64_t)page : 4096);
-}
-
-/* A process that nobody waited for is in no account of wait4: what is short is not told at all. */
-static bool is_time_whole(const cell *c)
-{
-    return c->end.orphans == 0 && c->end.leftovers == 0;
-}
-
-static bool is_peak_whole(const cell *c)
-{
-    const uint64_t peak = c->end.peak_rss_bytes;
-
-    return peak_hwm(c) <= peak + peak / 100 + counter_error_bytes();
-}
-
-static void lower(cell *c, const char *name, const char *unit, uint64_t value)
-{
-    command_record_metric(&c->record, name, unit, ABENCH_DIRECTION_LOWER, (double)value);
-}
-
-static void neutral(cell *c, const char *name, const char *unit, uint64_t value)
-{
-    command_record_metric(&c->record, name, unit, ABENCH_DIRECTION_NONE, (double)value);
-}
-
-static void add_metrics(cell *c)
-{
-    const spawner_end *end = &c->end;
-
-    lower(c, "wall_ns", "ns", c->result->wall_ns);
-    if (is_time_whole(c)) {
-        lower(c, "user_ns", "ns", end->user_ns);
-        lower(c, "system_ns", "ns", end->system_ns);
-        lower(c, "cpu_ns", "ns", c->result->cpu_ns);
-    }
-    if (is_peak_whole(c))
-        lower(c, "peak_rss_bytes", "bytes", end->peak_rss_bytes);
-    if (is_near_peak(c, c->tree->peak_rss_bytes))
-        lower(c, "peak_tree_rss_bytes", "bytes", c->tree->peak_rss_bytes);
-    if (has_tree_pss(c))
-        lower(c, "peak_tree_pss_bytes", "bytes", c->tree->peak_pss_bytes);
-    if (peak_hwm(c) > 0)
-        neutral(c, "hwm_bytes", "bytes", peak_hwm(c));
-    neutral(c, "rss_floor_bytes", "bytes", c->begun.floor_bytes);
-    lower(c, "minor_faults", "count", end->minor_faults);
-    lower(c, "major_faults", "count", end->major_faults);
-    neutral(c, "voluntary_switches", "count", end->voluntary_switches);
-    neutral(c, "involuntary_switches", "count", end->involuntary_switches);
-    neutral(c, "exit_status", "count", (uint64_t)exit_status(end));
-    neutral(c, "processes_seen", "count", c->tree->processes_seen);
-    neutral(c, "images_reported", "count", c->images->count);
-    neutral(c, "images_unseen", "count", c->verdict.unseen);
-    command_record_metric(&c->record, "output_bytes", "bytes", ABENCH_DIRECTION_NONE,
-                          file_size(c->output_fd) + file_size(c->errors_fd));
-}
-
-/* The longest stretch of the command's life without a look, where it is one to tell of. */
-static uint64_t blind_ns(const cell *c)
-{
-    const tree *t = c->tree;
-    const uint64_t rest_ns = c->end.end_ns > t->look_ns ? c->end.end_ns - t->look_ns : 0;
-    const uint64_t end_ns = rest_ns > 2 * t->period_ns ? rest_ns : 0;
-    const uint64_t gap_ns = end_ns > t->longest_gap_ns ? end_ns : t->longest_gap_ns;
-
-    return gap_ns > BLIND_NS ? gap_ns : 0;
-}
-
-static void add_warnings(cell *c)
-{
-    const spawner_end *end = &c->end;
-    const uint64_t peak = end->peak_rss_bytes;
-    command_record *record = &c->record;
-
-    if (!is_peak_whole(c))
-        command_record_warn(record,
-                            "no peak_rss_bytes: a process held %llu bytes and is not among those "
-                            "that were waited for (%llu)",
-                            (unsigned long long)peak_hwm(c), (unsigned long long)peak);
-    if (c->tree->processes_seen > 1 && !has_tree_pss(c))
-        command_record_warn(record, "no peak_tree_pss_bytes: none of the PSS readings, which are "
-                                    "seldom to cost 0.1 %% at most, fell near the peak");
-    if (peak <= c->begun.floor_bytes)
-        command_record_warn(record,
-                            "peak_rss_bytes is at its floor: the command's own may be less");
-    if (end->orphans > 0)
-        command_record_warn(record,
-                            "no user_ns, system_ns and cpu_ns: processes that outlived their "
-                            "parents: %lu; their memory is in the timeline (largest: %llu bytes)",
-                            (unsigned long)end->orphans,
-                            (unsigned long long)end->orphans_peak_rss_bytes);
-    if (end->leftovers > 0)
-        command_record_warn(record, "processes that outlived the command and were killed: %lu: %s",
-                            (unsigned long)end->leftovers, end->leftover_names);
-    if (end->survivors > 0)
-        command_record_warn(record, "processes that could not be killed: %lu",
-                            (unsigned long)end->survivors);
-    if (c->verdict.silent > 0)
-        command_record_warn(record, "images that are not proven: %zu; the first: %s",
-                            c->verdict.silent, c->verdict.silence);
-    if (c->verdict.unseen > 0)
-        command_record_warn(record, "images too short to be seen: %zu; each reported its allocator",
-                            c->verdict.unseen);
-    if (c->verdict.changed > 0)
-        command_record_warn(record, "the settings of %zu images were changed by the program (%s)",
-                            c->verdict.changed, c->verdict.change);
-    if (c->images->libc_bytes > LIBC_BYTES)
-        command_record_warn(record,
-                            "the C library's own malloc served %llu MiB in %s beside the target's "
-                            "(RTLD_DEEPBIND?)",
-                            (unsigned long long)(c->images->libc_bytes >> 20), c->images->libc_exe);
-    command_record_programs(record, c->images);
-    if (blind_ns(c) > 0)
-        command_record_warn(record,
-                            "the tool could not look for %llu ms: what ran only then is not proven",
-                            (unsigned long long)(blind_ns(c) / 1000000u));
-}
-
-static bool write_cell(cell *c)
-{
-    command_record *record = &c->record;
-    size_t size;
-    char *text;
-    bool whole;
-    int error;
-
-    record->options = c->options;
-    record->envp = c->envp;
-    record->nonce = c->nonce;
-    record->identity = c->verdict.root == NULL ? NULL : &c->verdict.root->identity;
-    record->tree = c->tree;
-    record->wall_ns = c->result->wall_ns;
-    record->pid = c->begun.pid;
-    add_metrics(c);
-    add_warnings(c);
-    command_record_harness(record, c->harness_file);
-    text = command_record_print(record, &size);
-    whole = util_write_all(c->part_fd, text, size);
-    error = errno;
-    free(text);
-    if (!whole)
-        return conclude(c, COMMAND_FAILED,
-                        xasprintf("cannot write %s: %s", c->part, strerror(error)));
-    if (!util_publish(c->part, c->file, c->message, sizeof c->message))
-        return conclude(c, COMMAND_FAILED, xstrdup(c->message));
-    return true;
-}
 
 static void close_file(int fd)
 {
@@ -563,7 +248,7 @@ static void close_file(int fd)
         close(fd);
 }
 
-static void clean_up(cell *c)
+static void clean_up(command_cell *c)
 {
     close_file(c->probe_fd);
     close_file(c->output_fd);
@@ -588,12 +273,44 @@ static void clean_up(cell *c)
     free(c->harness_file);
 }
 
-void command_measure(const command_options *options, command_result *result)
+command_cell *command_begin(const command_options *options, command_result *result)
 {
-    cell c = {.options = options, .result = result};
+    command_cell *c = xcalloc(1, sizeof *c);
 
     memset(result, 0, sizeof *result);
-    if (prepare(&c) && start(&c) && watch(&c) && check_end(&c) && prove(&c) && write_cell(&c))
-        result->state = COMMAND_DONE;
-    clean_up(&c);
+    c->options = options;
+    c->result = result;
+    c->runs = prepare(c) && start(c);
+    return c;
+}
+
+pid_t command_pid(const command_cell *c)
+{
+    return c->runs ? c->begun.pid : 0;
+}
+
+bool command_is_harness(const command_cell *c)
+{
+    return access(c->harness_file, F_OK) == 0;
+}
+
+void command_finish(command_cell *c)
+{
+    if (c->runs) {
+        c->stopped = true;
+        spawner_kill(c->options->spawner);
+        take_end(c);
+    }
+    if (c->has_end && command_end(c))
+        c->result->state = COMMAND_DONE;
+    clean_up(c);
+    free(c);
+}
+
+void command_measure(const command_options *options, command_result *result)
+{
+    command_cell *c = command_begin(options, result);
+
+    command_watch(c, UINT64_MAX);
+    command_finish(c);
 }

@@ -8,7 +8,7 @@
  *
  * Metrics, all from outside:
  *
- *   wall_ns
+ *   wall_ns              absent when it ran in turns with others
  *   user_ns system_ns cpu_ns  absent when a process outlived its parent: nobody waited for it
  *   peak_rss_bytes       ru_maxrss by wait4: the largest single process of the command and its
  *                        reaped descendants; absent when another is known to have held more
@@ -50,6 +50,7 @@ typedef struct command_options {
     bool ignore_failure; /* an exit status other than 0 is no failure */
     bool unreached;      /* the program is known to be out of the probe's reach, and the target is
                              the C library: images that do not report are warned of, not refused */
+    bool in_turns;       /* it is stopped and continued: how long it took is no measure */
     const volatile sig_atomic_t *stop;             /* NULL, or: not 0 ends the command */
     void (*tick)(uint64_t elapsed_ns, void *user); /* NULL, or: called at each look, for progress */
     void *user;
@@ -67,12 +68,36 @@ typedef struct command_result {
     char *reason;        /* NULL when done; else one line. free() it */
     bool has_end;        /* it ran to some end, and the following are known */
     int32_t exit_status; /* 128 + the signal, when one killed it */
-    uint64_t wall_ns;
+    uint64_t wall_ns;    /* less the time that it stood still */
     uint64_t cpu_ns;
     uint64_t peak_rss_bytes;
 } command_result;
 
 /* Runs and measures the cell; blocks until it has ended. Never leaves a process behind. */
 void command_measure(const command_options *options, command_result *result);
+
+/* The same in steps, for a command that is stopped and continued in turn with others, each with a
+ * spawner of its own. begin starts it, or notes why it could not; finish must follow. */
+typedef struct command_cell command_cell;
+command_cell *command_begin(const command_options *options, command_result *result);
+
+/* Looks at it for so long. true: it runs no more. */
+bool command_watch(command_cell *c, uint64_t for_ns);
+
+/* It was stopped for so long since the last look: on its clock - timeline, timeout, the result's
+ * wall_ns - that time did not pass. */
+void command_stood_still(command_cell *c, uint64_t for_ns);
+
+/* Its first process; 0: it does not run. */
+pid_t command_pid(const command_cell *c);
+
+/* The most that its processes were seen to hold at one time; 0: it does not run. */
+uint64_t command_memory(const command_cell *c);
+
+/* Has it left a harness's result, with measurements of its own? */
+bool command_is_harness(const command_cell *c);
+
+/* Kills it when it still runs (COMMAND_STOPPED); judges and keeps what was measured. Frees c. */
+void command_finish(command_cell *c);
 
 #endif

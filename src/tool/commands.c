@@ -11,6 +11,7 @@
 
 #include "tool/matrix.h"
 #include "tool/model.h"
+#include "tool/outputs.h"
 #include "tool/report/report.h"
 #include "tool/util.h"
 
@@ -129,11 +130,11 @@ static size_t count_failed(const model *m)
     return count;
 }
 
-int command_show(const char *directory, bool color, size_t *failed)
+int command_show(const char *directory, bool color, const struct outputs *o, size_t *failed)
 {
     char message[1024];
     model *m = model_load(directory, message, sizeof message);
-    bool written;
+    int status;
 
     if (m == NULL)
         return command_fail(EXIT_ENVIRONMENT, "%s", message);
@@ -141,13 +142,17 @@ int command_show(const char *directory, bool color, size_t *failed)
         *failed = count_failed(m);
     else
         m->is_busy = matrix_is_held(directory);
-    report_table(m, stdout, color);
-    written = report_write_all(m, message, sizeof message);
-    model_free(m);
-    if (!written)
+    if (!outputs_own_stdout(o))
+        report_table(m, stdout, color);
+    if (!report_write_all(m, message, sizeof message)) {
+        model_free(m);
         return command_fail(EXIT_ENVIRONMENT, "%s", message);
-    printf("Report: %s/REPORT.md\n", directory);
+    }
+    if (!outputs_own_stdout(o))
+        printf("Report: %s/report.html\n", directory);
+    status = outputs_report(o, m);
+    model_free(m);
     if (fflush(stdout) != 0)
         return command_fail(EXIT_ENVIRONMENT, "standard output cannot be written");
-    return EXIT_OK;
+    return status;
 }

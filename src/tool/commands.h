@@ -19,7 +19,7 @@
 #define EXIT_TARGET      4 /* a target, or the command, failed or is not what it should be */
 #define EXIT_INTERRUPTED 130
 
-/* argv[0] is the verb. The spawner was forked before anything else; only run uses it. */
+/* argv[0] is the verb. The spawner was forked before anything else; only run and round use it. */
 int cmd_run(int argc, char **argv, spawner *s);
 int cmd_check(int argc, char **argv);
 int cmd_list(int argc, char **argv);
@@ -27,6 +27,10 @@ int cmd_report(int argc, char **argv);
 int cmd_tape(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_watch(int argc, char **argv);
+int cmd_plan(int argc, char **argv);
+int cmd_round(int argc, char **argv, spawner *s);
+int cmd_merge(int argc, char **argv);
+int cmd_compare(int argc, char **argv);
 
 /* Prints "allocbench: ..." on stderr and returns status. */
 int command_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -52,9 +56,11 @@ bool command_number(const char *option, const char *text, uint64_t minimum, uint
  * word. word may be NULL: auto. */
 bool command_color(const char *word, bool *color);
 
-/* Loads DIR, writes its report files anew, prints the table and where the report is. *failed:
- * how many cells of it failed; NULL: the caller is not the run that made it, which may still go on.
- */
-int command_show(const char *directory, bool color, size_t *failed);
+struct outputs;
+
+/* Loads DIR, writes its report files anew, prints the table and where the report is, unless an
+ * export has standard output; then thresholds and exports, whose status it returns. *failed: how
+ * many cells of it failed; NULL: the caller is not the run that made it, which may still go on. */
+int command_show(const char *directory, bool color, const struct outputs *o, size_t *failed);
 
 #endif

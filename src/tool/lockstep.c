@@ -13,6 +13,7 @@
 
 #include "tool/model.h"
 #include "tool/oom.h"
+#include "tool/padding.h"
 #include "tool/preflight.h"
 #include "tool/progress.h"
 #include "tool/records.h"
@@ -99,6 +100,8 @@ static char **make_environment(const round_state *s, const child *c, const targe
     if (m->slice_operations != 0)
         extra[count++] =
             xasprintf("ALLOCBENCH_SLICE=%llu", (unsigned long long)m->slice_operations);
+    if (m->padding)
+        extra[count++] = padding_variable(m, s->workload, s->round, c->arm);
     envp = target_environment(t, m->keep_environment, (const char *const *)extra, count);
     while (count > 0)
         free(extra[--count]);

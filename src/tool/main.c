@@ -15,7 +15,11 @@ static const char usage[] =
     "\n"
     "  allocbench run WORKLOAD... [options]            workloads of the catalogue\n"
     "  allocbench run [WORKLOAD...] [options] -- COMMAND ARGS...   any program\n"
+    "  allocbench plan WORKLOAD... [options]           the same as a file, to run it later:\n"
+    "  allocbench round PLAN.json N -o DIR             one round of it, here or elsewhere\n"
+    "  allocbench merge -o DIR DIR...                  rounds that were run apart, as one result\n"
     "  allocbench report DIR                           the tables of a result directory again\n"
+    "  allocbench compare A B                          two result directories: before and after\n"
     "  allocbench check [-t TARGET]...                 does a malloc do what C asks of it?\n"
     "  allocbench doctor [--strict] [--json]           is this machine fit for a comparison?\n"
     "  allocbench watch PID | -- COMMAND ARGS...       the memory of a process, as it goes\n"
@@ -26,7 +30,8 @@ static const char usage[] =
     "allocbench run --help tells the options. Start with:\n"
     "  allocbench run mixed -t glibc -t jemalloc\n";
 
-static const char *const verbs[] = {"run", "check", "report", "list", "tape", "doctor", "watch"};
+static const char *const verbs[] = {"run",     "plan", "round", "merge",  "check", "report",
+                                    "compare", "list", "tape",  "doctor", "watch"};
 
 static int unknown_verb(const char *verb)
 {
@@ -54,7 +59,7 @@ static void hold_standard(void)
 
 int main(int argc, char **argv)
 {
-    const bool runs = argc > 1 && strcmp(argv[1], "run") == 0;
+    const bool runs = argc > 1 && (strcmp(argv[1], "run") == 0 || strcmp(argv[1], "round") == 0);
     spawner *s;
 
     hold_standard();
@@ -78,11 +83,17 @@ int main(int argc, char **argv)
         return EXIT_OK;
     }
     if (runs)
-        return cmd_run(argc - 1, argv + 1, s);
+        return (strcmp(argv[1], "run") == 0 ? cmd_run : cmd_round)(argc - 1, argv + 1, s);
+    if (strcmp(argv[1], "plan") == 0)
+        return cmd_plan(argc - 1, argv + 1);
+    if (strcmp(argv[1], "merge") == 0)
+        return cmd_merge(argc - 1, argv + 1);
     if (strcmp(argv[1], "check") == 0)
         return cmd_check(argc - 1, argv + 1);
     if (strcmp(argv[1], "report") == 0)
         return cmd_report(argc - 1, argv + 1);
+    if (strcmp(argv[1], "compare") == 0)
+        return cmd_compare(argc - 1, argv + 1);
     if (strcmp(argv[1], "tape") == 0)
         return cmd_tape(argc - 1, argv + 1);
     if (strcmp(argv[1], "list") == 0)

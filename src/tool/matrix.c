@@ -1,5 +1,6 @@
 #include "tool/matrix.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -13,7 +14,9 @@
 #include "tool/json_text.h"
 #include "tool/lockstep.h"
 #include "tool/model.h"
+#include "tool/padding.h"
 #include "tool/progress.h"
+#include "tool/rounds.h"
 #include "tool/single.h"
 #include "tool/util.h"
 
@@ -51,6 +54,21 @@ void matrix_note_once(matrix *m, const char *format, ...)
             return;
         }
     keep_note(m, note);
+}
+
+void matrix_clear_work(matrix *m)
+{
+    for (size_t at = 0; at < m->workloads_count; at++) {
+        free(m->workloads[at].id);
+        free(m->workloads[at].label);
+        free(m->workloads[at].spec);
+        free(m->workloads[at].argument);
+        free(m->workloads[at].played);
+    }
+    for (size_t at = 0; at < m->notes_count; at++)
+        free(m->notes[at]);
+    free(m->notes);
+    free(m->workloads);
 }
 
 char *matrix_path(const matrix *m, const char *folder, const char *name, const char *suffix)
@@ -123,21 +141,30 @@ static void free_arms(arm *arms, size_t count)
     free(arms);
 }
 
-/* Removes what an interrupted try at this round left. */
-static void remove_remains(const matrix *m, const arm *arms, size_t count)
+/* Removes what earlier tries at this round left, whatever targets they had. One that is run again
+ * goes first: without its cells it would be a lie. */
+static void remove_remains(const matrix *m, size_t workload, uint32_t round)
 {
-    static const char *const suffixes[] = {
-        ".jsonl", ".jsonl.part", ".jsonl.probe", ".jsonl.harness.part", ".out", ".err"};
+    char *name = xasprintf("%s.r%03u", m->workloads[workload].id, round);
+    char *finished = matrix_path(m, "rounds", name, ".json");
+    char *start = xasprintf("%s.r%03u.", m->workloads[workload].id, round);
+    char *folder = xasprintf("%s/cells", m->directory);
+    DIR *directory = opendir(folder);
+    const struct dirent *entry;
 
-    for (size_t at = 0; at < count; at++)
-        for (size_t s = 0; s < sizeof suffixes / sizeof suffixes[0]; s++) {
-            char *path = matrix_path(m, "cells", arms[at].name, suffixes[s]);
-            unlink(path);
-            free(path);
-        }
+    unlink(finished);
+    while (directory != NULL && (entry = readdir(directory)) != NULL)
+        if (strncmp(entry->d_name, start, strlen(start)) == 0)
+            unlinkat(dirfd(directory), entry->d_name, 0);
+    if (directory != NULL)
+        closedir(directory);
+    free(folder);
+    free(start);
+    free(finished);
+    free(name);
 }
 
-static json_t *arm_json(const matrix *m, const arm *a)
+static json_t *arm_json(const matrix *m, size_t workload, uint32_t round, const arm *a)
 {
     json_t *item = json_object();
     char *file = xasprintf("cells/%s.jsonl", a->name);
@@ -151,6 +178,8 @@ static json_t *arm_json(const matrix *m, const arm *a)
     json_object_set_new(item, "status", json_string(a->reason == NULL ? "ok" : "failed"));
     json_object_set_new(item, "reason", a->reason == NULL ? json_null() : json_text(a->reason));
     json_object_set_new(item, "file", a->reason == NULL ? json_string(file) : json_null());
+    if (m->padding)
+        json_object_set_new(item, "padding", json_integer(padding_bytes(m, workload, round, a)));
     if (json_array_size(a->watch.changes) > 0)
         json_object_set(item, "machine", a->watch.changes);
     free(file);
@@ -175,7 +204,7 @@ static bool publish_round(const matrix *m, size_t workload, uint32_t round, cons
     bool good;
 
     for (size_t at = 0; at < count; at++)
-        json_array_append_new(cells, arm_json(m, &arms[at]));
+        json_array_append_new(cells, arm_json(m, workload, round, &arms[at]));
     json_object_set_new(root, "schema", json_integer(1));
     json_object_set_new(root, "workload", json_string(m->workloads[workload].id));
     json_object_set_new(root, "round", json_integer(round));
@@ -282,11 +311,10 @@ static size_t try_round(matrix *m, size_t workload, uint32_t round, arm *arms, s
     how->tries++;
     fitness_watch_clear(&how->watch);
     fitness_begin(&how->watch);
-    how->mode = "sequential";
     if (m->workloads[workload].spec != NULL)
         how->mode = lockstep_round(m, workload, round, arms, count);
     else
-        single_round(m, workload, round, arms, count);
+        how->mode = single_round(m, workload, round, arms, count);
     if (!matrix_interrupted && m->starved == 0)
         all = run_tails(m, workload, round, arms, count, all);
     fitness_end(&how->watch);
@@ -326,12 +354,12 @@ static arm *play_round(matrix *m, size_t workload, uint32_t round, attempt *how,
 {
     arm *arms = make_arms(m, workload, round, count, all);
 
-    remove_remains(m, arms, *all);
+    remove_remains(m, workload, round);
     *all = try_round(m, workload, round, arms, *count, *all, how);
     while (m->starved == 0 &&
            !judge_round(m, workload, round, arms, *all, how, message, message_size) &&
            message[0] == '\0') {
-        remove_remains(m, arms, *all);
+        remove_remains(m, workload, round);
         free_arms(arms, *all);
         arms = make_arms(m, workload, round, count, all);
         *all = try_round(m, workload, round, arms, *count, *all, how);
@@ -359,7 +387,7 @@ static bool run_round(matrix *m, size_t workload, uint32_t round, char *message,
     } else if (!matrix_interrupted && good && count_failed(arms, all) > 0)
         good = has_room(m, message, message_size);
     if (matrix_interrupted || !good) {
-        remove_remains(m, arms, all);
+        remove_remains(m, workload, round);
     } else {
         report_failures(m, workload, round, arms, all);
         m->workloads[workload].hopeless = count_failed(arms, count) == count;
@@ -372,33 +400,6 @@ static bool run_round(matrix *m, size_t workload, uint32_t round, char *message,
 
 /* ---- all rounds ------------------------------------------------------------------------------ */
 
-static bool holds_failed_cell(const char *path)
-{
-    json_t *root = json_load_file(path, 0, NULL);
-    size_t index;
-    json_t *item;
-    bool failed = root == NULL; /* not readable: run it again */
-
-    json_array_foreach(json_object_get(root, "cells"), index, item)
-    {
-        const char *status = json_string_value(json_object_get(item, "status"));
-        failed = failed || status == NULL || strcmp(status, "ok") != 0;
-    }
-    json_decref(root);
-    return failed;
-}
-
-static bool is_done(const matrix *m, size_t workload, uint32_t round)
-{
-    char *name = xasprintf("%s.r%03u", m->workloads[workload].id, round);
-    char *path = matrix_path(m, "rounds", name, ".json");
-    const bool done = access(path, F_OK) == 0 && !(m->retry_failed && holds_failed_cell(path));
-
-    free(name);
-    free(path);
-    return done;
-}
-
 void matrix_cool_down(const matrix *m)
 {
     struct timespec left;
@@ -410,42 +411,52 @@ void matrix_cool_down(const matrix *m)
         ;
 }
 
-bool matrix_run(matrix *m, char *message, size_t message_size)
+static void tell_kept(matrix *m, const rounds_plan *plan)
 {
-    size_t todo = 0, kept = 0, done = 0;
+    const bool was_told = m->told_kept;
+    char *line;
 
-    for (uint32_t round = 0; round < m->rounds; round++)
-        for (size_t w = 0; w < m->workloads_count; w++)
-            *(is_done(m, w, round) ? &kept : &todo) += 1;
-    if (kept > 0) {
-        char *line =
-            xasprintf("%zu of %zu rounds are there already and are kept", kept, kept + todo);
-        progress_say(line);
-        free(line);
-    }
-    progress_begin(todo);
-    for (uint32_t round = 0; round < m->rounds; round++) {
-        for (size_t w = 0; w < m->workloads_count; w++) {
-            if (is_done(m, w, round) || m->workloads[w].hopeless)
-                continue;
-            progress_at(done, m->workloads[w].label, round + 1, m->rounds);
-            if (done > 0)
-                matrix_cool_down(m);
-            if (!matrix_interrupted && !run_round(m, w, round, message, message_size)) {
-                progress_end();
-                return false;
-            }
-            if (matrix_interrupted) {
-                progress_end();
-                return true;
-            }
-            done++;
-        }
-    }
-    progress_end();
+    m->told_kept = true; /* what is run from now on is no news */
+    if (plan->kept == 0 || was_told)
+        return;
+    line = xasprintf("%zu of %zu rounds are there already and are kept", plan->kept,
+                     plan->kept + plan->count);
+    progress_say(line);
+    free(line);
+}
+
+static void note_hopeless(matrix *m)
+{
     for (size_t w = 0; w < m->workloads_count; w++)
         if (m->workloads[w].hopeless)
-            matrix_note(m, "%.80s: every cell of a round failed, its other rounds were not run",
-                        m->workloads[w].label);
-    return true;
+            matrix_note_once(m,
+                             "%.80s: every cell of a round failed, its other rounds were not run",
+                             m->workloads[w].label);
+}
+
+bool matrix_run(matrix *m, char *message, size_t message_size)
+{
+    rounds_plan plan = rounds_make_plan(m);
+    size_t done = 0;
+    bool good = true;
+
+    tell_kept(m, &plan);
+    progress_begin(plan.count);
+    for (size_t at = 0; at < plan.count && good && !matrix_interrupted; at++) {
+        const rounds_task *task = &plan.tasks[at];
+        matrix_workload *w = &m->workloads[task->workload];
+        if (w->hopeless)
+            continue;
+        progress_at(done, w->label, task->round + 1, w->rounds);
+        if (done > 0)
+            matrix_cool_down(m);
+        if (!matrix_interrupted)
+            good = run_round(m, task->workload, task->round, message, message_size);
+        done++;
+    }
+    progress_end();
+    if (good && !matrix_interrupted)
+        note_hopeless(m);
+    rounds_clear(&plan);
+    return good;
 }

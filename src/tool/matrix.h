@@ -27,6 +27,8 @@ typedef struct matrix_workload {
     char *played;    /* canonical, of argument */
     char digest[17]; /* of the work on a tape in a file, which is no part of its spec; else "" */
     bool hopeless;   /* every cell of a round failed: its other rounds are not run */
+    bool is_decided; /* its verdicts are told: it gets no more rounds (until.h) */
+    uint32_t rounds; /* that it is to have, those too that do not hold every target named now */
 } matrix_workload;
 
 typedef struct matrix {
@@ -42,7 +44,12 @@ typedef struct matrix {
     size_t targets_count;
     size_t baseline;
     uint64_t seed;
-    uint32_t rounds;
+    uint32_t rounds;      /* that each workload is to have, of the targets named now; 0: look at
+                             the rounds that are there (more_rounds, until_decided) */
+    uint32_t more_rounds; /* --rounds +N: more than the most that any workload has */
+    uint32_t max_rounds;  /* of --until-decided; 0: no bound */
+    uint32_t looks;       /* 3: of a directory whose rounds are looked at as they come; else 1 */
+    uint32_t look_rounds; /* it is looked at so many, at twice and at four times as many; 0: none */
     uint32_t lanes;
     uint64_t slice_operations;
     uint64_t duration_ms;
@@ -59,6 +66,16 @@ typedef struct matrix {
     uint32_t settle_s; /* memory is read for so long after everything was freed */
     uint32_t reruns;   /* of a round in which the machine changed */
     bool floor;        /* a cell of the null allocator in each round of a tape */
+    bool until_decided;
+    bool one_round; /* only this one of every workload is run, if it is not there */
+    uint32_t round;
+    bool is_unfinished;      /* a call is under way, or was killed */
+    bool told_kept;          /* how many rounds were there already was said */
+    bool padding;            /* each cell's environment has a length of its own */
+    bool interleave;         /* commands of a round run in turn, stopped and continued */
+    char *cpus;              /* of every target that names none; NULL: all */
+    struct plan *plan;       /* this call, to be written down */
+    struct json_t *machines; /* of a merged directory (merge.h), as they are there; else NULL */
     /* found */
     abench_host host;
     fitness fitness;
@@ -70,6 +87,7 @@ typedef struct matrix {
     size_t notes_count;
     bool unreached; /* the probe cannot get into the command: system targets only */
     int lock;
+    bool apart;  /* commands that cannot take turns (--interleave): it was found so */
     int starved; /* errno when a cell could not start for want of something of the machine's */
 } matrix;
 
@@ -104,6 +122,9 @@ bool matrix_write(const matrix *m, char *message, size_t message_size);
 bool matrix_run(matrix *m, char *message, size_t message_size);
 
 void matrix_close(matrix *m);
+
+/* Frees its workloads and its notes. */
+void matrix_clear_work(matrix *m);
 
 /* Does a process hold the directory's lock, be it this one? */
 bool matrix_is_held(const char *directory);

@@ -18,6 +18,8 @@
 #define ID_BYTES     32u
 #define ROUND_FILE   "rounds/%s.r%03u.json"
 #define COUNT_MAX    ((uint64_t)INT64_MAX)
+#define LOOKS_MAX    100u
+#define ROUNDS_MAX   1000000u
 
 typedef struct loader {
     model *m;
@@ -56,47 +58,6 @@ static uint64_t read_seed(loader *l, const json_t *root)
     return seed;
 }
 
-static void read_host(loader *l, const json_t *root)
-{
-    abench_host *host = &l->m->host;
-    abench_host_init(host);
-    const json_t *from = json_get_object(&l->source, root, "host", JSON_NEEDED);
-    if (from == NULL)
-        return;
-    snprintf(l->source.path, sizeof l->source.path, "host");
-    const struct {
-        const char *key;
-        char *field;
-        size_t size;
-    } texts[] = {
-        {"kernel", host->kernel, sizeof host->kernel},
-        {"machine", host->machine, sizeof host->machine},
-        {"cpu", host->cpu, sizeof host->cpu},
-        {"libc", host->libc, sizeof host->libc},
-        {"thp", host->thp, sizeof host->thp},
-        {"governor", host->governor, sizeof host->governor},
-        {"hostname", host->hostname, sizeof host->hostname},
-    };
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        snprintf(texts[i].field, texts[i].size, "%s",
-                 json_get_text(&l->source, from, texts[i].key, NAME_BYTES, JSON_MAY_LACK));
-    const struct {
-        const char *key;
-        uint32_t *field;
-    } counts[] = {
-        {"cpus_online", &host->cpus_online},
-        {"cpus_allowed", &host->cpus_allowed},
-        {"page_bytes", &host->page_bytes},
-    };
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        *counts[i].field =
-            (uint32_t)json_get_count(&l->source, from, counts[i].key, UINT32_MAX, JSON_MAY_LACK);
-    host->memory_bytes = json_get_count(&l->source, from, "memory_bytes", COUNT_MAX, JSON_MAY_LACK);
-    host->memory_limit_bytes =
-        json_get_count(&l->source, from, "memory_limit_bytes", COUNT_MAX, JSON_MAY_LACK);
-    l->source.path[0] = '\0';
-}
-
 static void read_notes(loader *l, const json_t *root)
 {
     const json_t *notes = json_get_list(&l->source, root, "notes", ITEMS_MAX, JSON_MAY_LACK);
@@ -127,6 +88,8 @@ static void read_workloads(loader *l, const json_t *root)
         workload->id = copy_text(l, item, "id", NAME_BYTES, JSON_NEEDED);
         workload->label = copy_text(l, item, "label", TEXT_BYTES, JSON_NEEDED);
         workload->spec = copy_text(l, item, "played", TEXT_BYTES, JSON_MAY_LACK);
+        workload->rounds =
+            (uint32_t)json_get_count(&l->source, item, "rounds", UINT32_MAX, JSON_MAY_LACK);
         const char *kind = json_get_text(&l->source, item, "kind", NAME_BYTES, JSON_NEEDED);
         workload->is_command = strcmp(kind, "command") == 0;
         if (!workload->is_command && strcmp(kind, "tape") != 0)
@@ -189,6 +152,16 @@ static void read_targets(loader *l, const json_t *root)
         json_source_fail(&l->source, "baseline", "none of the targets");
 }
 
+static void read_looks(loader *l, const json_t *root)
+{
+    const uint64_t looks = json_get_count(&l->source, root, "looks", LOOKS_MAX, JSON_MAY_LACK);
+    l->m->looks = looks == 0 ? 1 : (uint32_t)looks;
+    l->m->look_rounds =
+        (uint32_t)json_get_count(&l->source, root, "look_rounds", ROUNDS_MAX, JSON_MAY_LACK);
+    if (l->m->looks > 1 && l->m->look_rounds == 0)
+        json_source_fail(&l->source, "look_rounds", "several looks, and no rounds of the first");
+}
+
 static void read_matrix(loader *l, const json_t *root)
 {
     model *m = l->m;
@@ -201,8 +174,10 @@ static void read_matrix(loader *l, const json_t *root)
     m->unix_s = copy_text(l, root, "unix_s", NAME_BYTES, JSON_NEEDED);
     m->seed = read_seed(l, root);
     m->rounds = (uint32_t)json_get_count(&l->source, root, "rounds", UINT32_MAX, JSON_NEEDED);
-    read_host(l, root);
+    read_looks(l, root);
+    model_machine_host(&m->host, &l->source, root, "");
     model_machine_findings(&m->machine, &l->source, root);
+    m->places = model_places(&l->source, root, &m->places_count);
     read_notes(l, root);
     read_workloads(l, root);
     read_targets(l, root);
@@ -263,6 +238,21 @@ typedef struct round_start {
     size_t tail;
 } round_start;
 
+/* A file that two cells name would be counted twice. */
+static void check_file(loader *l, const char *file, const model_cell *cell,
+                       const round_start *first)
+{
+    const model *m = l->m;
+    char *own = xasprintf("cells/%s.r%03u.", m->workloads[cell->workload].id, cell->round);
+    if (strncmp(file, own, strlen(own)) != 0)
+        json_source_fail(&l->source, "file", "a cell of this round is called %s...", own);
+    for (size_t i = first->cell; i < m->cells_count; i++) {
+        if (m->cells[i].file != NULL && strcmp(m->cells[i].file, file) == 0)
+            json_source_fail(&l->source, "file", "another cell of this round has it already");
+    }
+    free(own);
+}
+
 static void read_cell(loader *l, const json_t *item, uint32_t round, size_t workload,
                       const round_start *first)
 {
@@ -283,6 +273,8 @@ static void read_cell(loader *l, const json_t *item, uint32_t round, size_t work
     const char *file = json_get_text(&l->source, item, "file", NAME_BYTES, JSON_MAY_LACK);
     if (*file != '\0' && (strncmp(file, "cells/", 6) != 0 || !is_plain_name(file + 6, NAME_BYTES)))
         json_source_fail(&l->source, "file", "not of the form cells/NAME");
+    else if (*file != '\0')
+        check_file(l, file, &cell, first);
     if (l->source.failed)
         return;
     abench_identity_init(&cell.identity);
@@ -318,6 +310,9 @@ static void read_round(loader *l, const json_t *root, const char *file)
     if (strcmp(own, file) != 0)
         json_source_fail(&l->source, "round", "this round belongs into %s", own);
     free(own);
+    const size_t place =
+        (size_t)json_get_count(&l->source, root, "place",
+                               l->m->places_count == 0 ? 0 : l->m->places_count - 1, JSON_MAY_LACK);
     const json_t *list = json_get_list(&l->source, root, "cells", CELLS_MAX, JSON_NEEDED);
     const round_start first = {l->m->cells_count, l->m->tails_count};
     size_t index;
@@ -331,8 +326,12 @@ static void read_round(loader *l, const json_t *root, const char *file)
     l->source.path[0] = '\0';
     model_machine_changes(&l->m->machine, &l->source, root, workload, round);
     const char *mode = json_get_text(&l->source, root, "mode", NAME_BYTES, JSON_MAY_LACK);
-    for (size_t i = first.cell; i < l->m->cells_count; i++)
+    for (size_t i = first.cell; i < l->m->cells_count; i++) {
         l->m->cells[i].in_lockstep = strcmp(mode, "lockstep") == 0;
+        l->m->cells[i].interleaved = strcmp(mode, "interleaved") == 0;
+    }
+    for (size_t i = first.cell; i < l->m->cells_count; i++)
+        l->m->cells[i].place = place;
 }
 
 static int by_name(const void *a, const void *b)
@@ -483,6 +482,7 @@ void model_free(model *m)
     for (size_t i = 0; i < m->dead_count; i++)
         free(m->dead[i]);
     model_machine_clear(&m->machine);
+    model_places_free(m->places, m->places_count);
     free(m->workloads);
     free(m->targets);
     free(m->notes);
@@ -492,6 +492,12 @@ void model_free(model *m)
     free(m->command_line);
     free(m->unix_s);
     free(m);
+}
+
+uint32_t model_rounds(const model *m, size_t workload)
+{
+    const uint32_t own = m->workloads[workload].rounds;
+    return own != 0 ? own : m->rounds;
 }
 
 const model_metric *model_cell_metric(const model_cell *cell, const char *name)

@@ -2,6 +2,7 @@
  * model.h - a result directory in memory: what was asked, and every cell that was measured.
  *
  *   DIR/matrix.json       what was asked: workloads, targets, options, host; the resume key
+ *   DIR/plan.json         the command that wrote here last, for run --plan (tool/plan.h)
  *   DIR/lock              held while a tool writes here
  *   DIR/rounds/W.R.json   one finished round: its cells and their state. It is renamed into place
  *                         when the whole round is there; cells without it do not count
@@ -82,6 +83,8 @@ typedef struct model_slice {
     uint64_t cpu_ns;
     uint64_t busy_ns;
     uint64_t wait_ns;
+    uint64_t rss_bytes; /* at its end */
+    bool has_rss;
 } model_slice;
 
 typedef struct model_bucket {
@@ -106,9 +109,11 @@ typedef struct model_cell {
     size_t workload; /* index */
     size_t target;   /* index; MODEL_FLOOR for the null allocator's cell */
     uint32_t round;
-    bool again; /* the baseline's second cell of the round (A/A) */
+    size_t place; /* of model.places, where there are any: the machine that it ran on */
+    bool again;   /* the baseline's second cell of the round (A/A) */
     bool failed;
     bool in_lockstep; /* how its round was run */
+    bool interleaved; /* likewise: a command's cell that took turns with the others */
     bool is_harness;  /* a command that left a result of its own */
     char *reason;     /* why it failed: one line; else NULL */
     char *file;       /* relative to DIR; NULL when the cell failed before it wrote one */
@@ -137,9 +142,10 @@ typedef struct model_cell {
 #define MODEL_FLOOR ((size_t)-1)
 
 typedef struct model_workload {
-    char *id;    /* "w00": used in file names */
-    char *label; /* the spec, or the command line, as the user gave it */
-    char *spec;  /* canonical, as it was played; "" when it is not known */
+    char *id;        /* "w00": used in file names */
+    char *label;     /* the spec, or the command line, as the user gave it */
+    char *spec;      /* canonical, as it was played; "" when it is not known */
+    uint32_t rounds; /* asked for it; 0: as for all */
     bool is_command;
 } model_workload;
 
@@ -160,10 +166,14 @@ typedef struct model {
     char *command_line;
     char *unix_s;
     uint64_t seed;
-    uint32_t rounds; /* asked */
-    size_t baseline; /* index of a target */
+    uint32_t rounds;      /* asked */
+    uint32_t looks;       /* at the rounds as they come in: 3 of a run --until-decided, else 1 */
+    uint32_t look_rounds; /* the first of them is at so many; 0 where there is one */
+    size_t baseline;      /* index of a target */
     abench_host host;
     model_machine machine; /* its fitness */
+    model_place *places;   /* of a merge: the machines that the rounds ran on */
+    size_t places_count;   /* 0: there is one, host */
     char **notes;          /* what the run said: cleared environment, sequential rounds, ... */
     size_t notes_count;
     model_workload *workloads;
@@ -185,6 +195,9 @@ model *model_load(const char *directory, char *message, size_t message_size);
 
 /* accepts NULL */
 void model_free(model *m);
+
+/* How many rounds were asked for; one that is decided (--until-decided) gets fewer than another. */
+uint32_t model_rounds(const model *m, size_t workload);
 
 /* The metric of a cell, or NULL. */
 const model_metric *model_cell_metric(const model_cell *cell, const char *name);

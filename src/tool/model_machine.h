@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <allocbench/machine.h>
+
 #include "tool/record_json.h"
 
 typedef struct model_finding {
@@ -35,6 +37,21 @@ typedef struct model_machine {
     size_t changes_capacity;
     size_t reruns; /* rounds that were played more than once */
 } model_machine;
+
+/* One of the machines whose rounds were merged (merge.h). */
+typedef struct model_place {
+    char *name; /* no two are the same */
+    abench_host host;
+    model_machine machine; /* its findings */
+} model_place;
+
+/* The object "host" of root. head: where root lies, with a dot behind it: "machines[1]."; or "". */
+void model_machine_host(abench_host *host, json_source *source, const json_t *root,
+                        const char *head);
+
+/* The list "machines" of matrix.json, which may lack. Free it with model_places_free. */
+model_place *model_places(json_source *source, const json_t *root, size_t *count);
+void model_places_free(model_place *places, size_t count);
 
 /* The list "machine" of matrix.json, which may lack. */
 void model_machine_findings(model_machine *m, json_source *source, const json_t *root);

@@ -163,6 +163,24 @@ static void explain_end(int status, char *message, size_t message_size)
                  WEXITSTATUS(status));
 }
 
+/* The kernel drops CPUs that are not there from a mask, and says nothing. */
+static bool has_its_cpus(const target *t, char *message, size_t message_size)
+{
+    cpu_set_t allowed;
+
+    if (!t->has_cpus || sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+        return true;
+    for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &t->cpus) && !CPU_ISSET(cpu, &allowed)) {
+            snprintf(message, message_size,
+                     "CPU %zu of its cpus is none that this process may use: taskset -cp $$ lists "
+                     "those",
+                     cpu);
+            return false;
+        }
+    return true;
+}
+
 bool preflight_target(target *t, const char *cell, bool keep_environment,
                       const volatile sig_atomic_t *stop, char *message, size_t message_size)
 {
@@ -175,6 +193,10 @@ bool preflight_target(target *t, const char *cell, bool keep_environment,
     bool whole;
     pid_t pid;
 
+    if (!has_its_cpus(t, message, message_size)) {
+        target_environment_free(envp);
+        return false;
+    }
     if (pipe2(ends, O_CLOEXEC) != 0) {
         snprintf(message, message_size, "no pipe: %s", strerror(errno));
         target_environment_free(envp);

@@ -56,8 +56,9 @@ static void walk_value(walk *w)
             depth--;
             w->at++;
         } else {
-            size_t length = strcspn(w->at, " \t\r\n,:{}[]\"");
-            w->at += length > 0 ? length : 1; /* a comma or colon between values */
+            w->at++; /* a comma or colon between values, or a value's first byte */
+            while (w->at < w->end && (*w->at == '\0' || strchr(" \t\r\n,:{}[]\"", *w->at) == NULL))
+                w->at++;
         }
     } while (depth > 0);
 }

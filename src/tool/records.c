@@ -188,6 +188,8 @@ static void read_slice(reader *r, const json_t *record)
         .cpu_ns = count_of(r, record, "cpu_ns", JSON_NEEDED),
         .busy_ns = count_of(r, record, "busy_ns", JSON_NEEDED),
         .wait_ns = count_of(r, record, "wait_ns", JSON_MAY_LACK),
+        .rss_bytes = count_of(r, record, "rss_bytes", JSON_MAY_LACK),
+        .has_rss = json_is_integer(json_object_get(record, "rss_bytes")),
     };
 }
 

@@ -1,19 +1,21 @@
 #include "tool/single.h"
 
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <allocbench/random.h>
 
-#include "tool/command.h"
+#include "tool/interleave.h"
 #include "tool/model.h"
+#include "tool/padding.h"
 #include "tool/preflight.h"
 #include "tool/progress.h"
 #include "tool/util.h"
 
 #define PURPOSE_ORDER (ABENCH_PURPOSE_USER + 1)
+#define VARIABLES     5
 
 /* How far a round is, for the bar: a command's own length is not known before. */
 typedef struct round_progress {
@@ -38,74 +40,112 @@ static void remove_empty(const char *path)
         unlink(path);
 }
 
-static void run_cell(const matrix *m, uint32_t round, arm *a, round_progress *progress)
+/* The target's, and what a harness is asked for. */
+static char **make_environment(const matrix *m, size_t workload, uint32_t round, const arm *a)
 {
-    const target *t = &m->targets[a->target];
-    char *file = matrix_path(m, "cells", a->name, ".jsonl");
-    char *output = matrix_path(m, "cells", a->name, ".out");
-    char *errors = matrix_path(m, "cells", a->name, ".err");
-    char *duration = xasprintf("ALLOCBENCH_DURATION_MS=%llu", (unsigned long long)m->duration_ms);
-    char *lanes = xasprintf("ALLOCBENCH_LANES=%u", m->lanes);
-    char *settle = xasprintf("ALLOCBENCH_SETTLE_S=%u", m->settle_s);
-    char *latency = xasprintf("ALLOCBENCH_LATENCY=%llu", (unsigned long long)m->latency);
-    const char *extra[4];
-    size_t extras = 0;
-    launch how = {.argv = m->command, .input = -1, .output = -1, .errors = -1};
-    command_options options = {.spawner = m->spawner, .how = &how, .target = t, .probe = m->probe};
-    command_result result = {0};
-    char message[1024];
+    char *extra[VARIABLES];
+    size_t count = 0;
+    char **envp;
 
-    extra[extras++] = latency;
+    extra[count++] = xasprintf("ALLOCBENCH_LATENCY=%llu", (unsigned long long)m->latency);
     if (m->settle_s != 0)
-        extra[extras++] = settle;
+        extra[count++] = xasprintf("ALLOCBENCH_SETTLE_S=%u", m->settle_s);
     if (m->duration_ms != 0)
-        extra[extras++] = duration;
+        extra[count++] =
+            xasprintf("ALLOCBENCH_DURATION_MS=%llu", (unsigned long long)m->duration_ms);
     if (m->lanes != 0)
-        extra[extras++] = lanes;
-    how.envp = target_environment(t, m->keep_environment, extra, extras);
-    target_launch(t, &how);
-    options.file = file;
-    options.output = output;
-    options.errors = errors;
-    options.seed = matrix_seed(m, round);
-    options.timeout_ms = (uint64_t)(m->timeout_s * 1000);
-    options.ignore_failure = m->ignore_failure;
-    options.unreached = m->unreached;
-    options.stop = &matrix_interrupted;
-    options.tick = tick;
-    options.user = progress;
-    if (preflight_unchanged(t, message, sizeof message)) {
-        fitness_begin(&a->watch);
-        command_measure(&options, &result);
-        fitness_end(&a->watch);
-    }
-    if (!preflight_unchanged(t, message, sizeof message)) { /* before it, or while it ran */
-        free(result.reason);
-        result = (command_result){.state = COMMAND_REFUSED, .reason = xstrdup(message)};
-        unlink(file);
-    }
-    if (result.state != COMMAND_DONE)
-        a->reason = result.reason != NULL ? result.reason : xstrdup("it could not be measured");
-    else
-        free(result.reason);
-    remove_empty(output);
-    remove_empty(errors);
-    target_environment_free(how.envp);
-    free(latency);
-    free(settle);
-    free(lanes);
-    free(duration);
-    free(errors);
-    free(output);
-    free(file);
+        extra[count++] = xasprintf("ALLOCBENCH_LANES=%u", m->lanes);
+    if (m->padding)
+        extra[count++] = padding_variable(m, workload, round, a);
+    envp = target_environment(&m->targets[a->target], m->keep_environment,
+                              (const char *const *)extra, count);
+    while (count > 0)
+        free(extra[--count]);
+    return envp;
 }
 
-void single_round(matrix *m, size_t workload, uint32_t round, arm *arms, size_t count)
+void single_prepare(single_cell *cell, const matrix *m, size_t workload, uint32_t round, arm *a)
+{
+    const target *t = &m->targets[a->target];
+
+    memset(cell, 0, sizeof *cell);
+    cell->m = m;
+    cell->arm = a;
+    cell->file = matrix_path(m, "cells", a->name, ".jsonl");
+    cell->output = matrix_path(m, "cells", a->name, ".out");
+    cell->errors = matrix_path(m, "cells", a->name, ".err");
+    cell->how.argv = m->command;
+    cell->how.input = cell->how.output = cell->how.errors = -1;
+    cell->how.envp = make_environment(m, workload, round, a);
+    target_launch(t, &cell->how);
+    cell->options.spawner = m->spawner;
+    cell->options.how = &cell->how;
+    cell->options.target = t;
+    cell->options.probe = m->probe;
+    cell->options.file = cell->file;
+    cell->options.output = cell->output;
+    cell->options.errors = cell->errors;
+    cell->options.seed = matrix_seed(m, round);
+    cell->options.timeout_ms = (uint64_t)(m->timeout_s * 1000);
+    cell->options.ignore_failure = m->ignore_failure;
+    cell->options.unreached = m->unreached;
+    cell->options.stop = &matrix_interrupted;
+}
+
+bool single_may_run(single_cell *cell)
+{
+    char message[1024];
+
+    if (preflight_unchanged(cell->options.target, message, sizeof message))
+        return true;
+    free(cell->result.reason);
+    cell->result = (command_result){.state = COMMAND_REFUSED, .reason = xstrdup(message)};
+    unlink(cell->file);
+    return false;
+}
+
+void single_conclude(single_cell *cell)
+{
+    (void)single_may_run(cell); /* replaced before it, or while it ran */
+    if (cell->result.state != COMMAND_DONE)
+        cell->arm->reason =
+            cell->result.reason != NULL ? cell->result.reason : xstrdup("it could not be measured");
+    else
+        free(cell->result.reason);
+    remove_empty(cell->output);
+    remove_empty(cell->errors);
+    target_environment_free((char **)(uintptr_t)cell->how.envp);
+    free(cell->errors);
+    free(cell->output);
+    free(cell->file);
+}
+
+static void run_cell(const matrix *m, size_t workload, uint32_t round, arm *a,
+                     round_progress *progress)
+{
+    single_cell cell;
+
+    single_prepare(&cell, m, workload, round, a);
+    cell.options.tick = tick;
+    cell.options.user = progress;
+    if (single_may_run(&cell)) {
+        fitness_begin(&a->watch);
+        command_measure(&cell.options, &cell.result);
+        fitness_end(&a->watch);
+    }
+    single_conclude(&cell);
+}
+
+const char *single_round(matrix *m, size_t workload, uint32_t round, arm *arms, size_t count)
 {
     round_progress progress = {0, count};
-    uint32_t *order = xcalloc(count + 1, sizeof *order);
+    uint32_t *order;
     abench_random random;
 
+    if (m->interleave && !m->apart && count > 1 &&
+        interleave_round(m, workload, round, arms, count))
+        return "interleaved";
+    order = xcalloc(count + 1, sizeof *order);
     for (uint32_t at = 0; at < count; at++)
         order[at] = at;
     abench_random_seed(&random, m->seed, (uint64_t)round << 32 | workload, PURPOSE_ORDER);
@@ -113,7 +153,8 @@ void single_round(matrix *m, size_t workload, uint32_t round, arm *arms, size_t 
     for (; progress.done < count && !matrix_interrupted; progress.done++) {
         if (progress.done > 0)
             matrix_cool_down(m);
-        run_cell(m, round, &arms[order[progress.done]], &progress);
+        run_cell(m, workload, round, &arms[order[progress.done]], &progress);
     }
     free(order);
+    return "sequential";
 }

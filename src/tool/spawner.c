@@ -4,6 +4,7 @@
 #include "tool/spawner.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,6 +152,49 @@ static bool receive_answer(spawner *s, spawner_answer *message, char *text, size
         return true;
     snprintf(text, text_size, "the process that starts commands (pid %ld) has died", (long)s->pid);
     return false;
+}
+
+spawner *spawner_another(spawner *s)
+{
+    spawner_request asked = {0};
+    spawner_answer reply = {0};
+    spawner *other;
+    char text[128];
+    int ends[2];
+    bool answered;
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return NULL;
+    asked.kind = SPAWNER_ANOTHER;
+    answered = send_request(s->socket, &asked, &ends[1], 1) &&
+               receive_answer(s, &reply, text, sizeof text);
+    close(ends[1]);
+    if (!answered || reply.kind != SPAWNER_BEGUN) {
+        close(ends[0]);
+        errno = answered ? reply.error : ESRCH;
+        return NULL;
+    }
+    other = xcalloc(1, sizeof *other);
+    other->pid = reply.begun.pid;
+    other->socket = ends[0];
+    return other;
+}
+
+bool spawner_follow(spawner *s)
+{
+    spawner_request asked = {.kind = SPAWNER_FOLDER};
+    spawner_answer reply = {0};
+    char text[128];
+    const int folder = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    bool answered;
+
+    if (folder < 0)
+        return false;
+    answered =
+        send_request(s->socket, &asked, &folder, 1) && receive_answer(s, &reply, text, sizeof text);
+    close(folder);
+    errno = answered ? reply.error : ESRCH;
+    return answered && reply.kind == SPAWNER_BEGUN;
 }
 
 bool spawner_run(spawner *s, const launch *how, spawner_begun *begun, char *message,

@@ -52,6 +52,15 @@ typedef struct spawner_end {
 /* Forks the spawner; do it first of all. NULL with errno. One thread. */
 spawner *spawner_start(void);
 
+/* Another one, for a command that is to be alive at the same time: forked by s, which is as small
+ * as on its first day, and must run no command now. A child of this process like s. NULL with
+ * errno. */
+spawner *spawner_another(spawner *s);
+
+/* Has s run its commands in the folder that this process is in now. Not while one runs. false with
+ * errno. */
+bool spawner_follow(spawner *s);
+
 /* Starts a command and returns when its exec has succeeded. One at a time. On failure returns false
  * and message holds one line: what could not be done, and why. */
 bool spawner_run(spawner *s, const launch *how, spawner_begun *begun, char *message,

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -436,6 +438,36 @@ static void set_up(int socket, pid_t tool)
         _exit(1);
 }
 
+/* Forks a spawner that is a child of the tool, not ours: no command of it is below us, and the tool
+ * waits for it. */
+static void fork_another(int socket, pid_t tool)
+{
+    spawner_answer message = {0};
+    running nobody = {0};
+    const pid_t pid = (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0);
+
+    if (pid == 0)
+        spawner_serve(socket, tool);
+    message.error = errno;
+    message.kind = pid < 0 ? SPAWNER_FAILED : SPAWNER_BEGUN;
+    message.begun.pid = pid;
+    nobody.ended = true;
+    answer_send(&message, &nobody);
+}
+
+/* What runs from now on runs there. */
+static void enter_folder(int folder)
+{
+    spawner_answer message = {0};
+    running nobody = {0};
+    const bool entered = fchdir(folder) == 0;
+
+    message.error = errno;
+    message.kind = entered ? SPAWNER_BEGUN : SPAWNER_FAILED;
+    nobody.ended = true;
+    answer_send(&message, &nobody);
+}
+
 void spawner_serve(int socket, pid_t tool)
 {
     set_up(socket, tool);
@@ -456,5 +488,12 @@ void spawner_serve(int socket, pid_t tool)
         count = receive_request(&asked, received);
         if (asked.kind == SPAWNER_RUN) /* a kill may come too late: nothing is left to do for it */
             run_command(&asked, received, count);
+        else if (asked.kind == SPAWNER_ANOTHER && count == 1) {
+            fork_another(received[0], tool);
+            close(received[0]);
+        } else if (asked.kind == SPAWNER_FOLDER && count == 1) {
+            enter_folder(received[0]);
+            close(received[0]);
+        }
     }
 }

@@ -12,7 +12,17 @@
 #define SPAWNER_INHERITS_MOST    16
 #define SPAWNER_DESCRIPTORS_MOST (3 + SPAWNER_INHERITS_MOST)
 
-enum { SPAWNER_RUN = 1, SPAWNER_KILL, SPAWNER_BEGUN, SPAWNER_FAILED, SPAWNER_ENDED };
+/* ANOTHER goes with one descriptor, the new spawner's end of its socket; its answer is BEGUN with
+ * the pid, or FAILED. FOLDER goes with a folder's descriptor; its answer is BEGUN or FAILED. */
+enum {
+    SPAWNER_RUN = 1,
+    SPAWNER_KILL,
+    SPAWNER_ANOTHER,
+    SPAWNER_FOLDER,
+    SPAWNER_BEGUN,
+    SPAWNER_FAILED,
+    SPAWNER_ENDED
+};
 
 /* Followed by bytes of text: the strings of argv and then of envp, each with its 0. The descriptors
  * travel beside it: those of 0, 1, 2 that are given, then the inherited ones. */

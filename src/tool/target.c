@@ -93,6 +93,7 @@ void target_clear(target *t)
         free(t->settings[at].value);
     }
     free(t->settings);
+    json_decref(t->earlier);
     memset(t, 0, sizeof *t);
 }
 
@@ -339,6 +340,58 @@ bool target_parse(const char *spec, target *out, char *message, size_t message_s
     if (!good)
         target_clear(out);
     return good;
+}
+
+char *target_spec_name(const char *spec)
+{
+    const size_t length = strcspn(spec, ":=");
+
+    return spec[length] == '=' ? xstrndup(spec, length) : xstrdup(spec);
+}
+
+bool target_parse_variant(const char *spec, const char *settings, target *out, char *message,
+                          size_t message_size)
+{
+    const size_t length = strcspn(spec, ":=");
+    char *text = xasprintf("%s%c%s", spec, spec[length] == '\0' ? ':' : ',', settings);
+    char *name = xasprintf("%.*s:%s", (int)length, spec, settings);
+    bool good = false;
+
+    if (spec[length] == '=' && strlen(name) > NAME_MOST) {
+        snprintf(message, message_size, "target '%.40s...': its name is longer than %d bytes", name,
+                 NAME_MOST);
+    } else if (target_parse(text, out, message, message_size)) {
+        good = true;
+        if (spec[length] == '=') { /* else all of its variants would have one name */
+            free(out->name);
+            out->name = xstrdup(name);
+        }
+    }
+    free(name);
+    free(text);
+    return good;
+}
+
+bool target_sets(const target *t, const char *key)
+{
+    for (size_t at = 0; at < t->settings_count; at++)
+        if (strcmp(t->settings[at].key, key) == 0)
+            return true;
+    return false;
+}
+
+bool target_pin(target *t, const char *cpus)
+{
+    cpu_set_t set;
+
+    if (!parse_cpus(cpus, &set))
+        return false;
+    if (!t->has_cpus) {
+        t->has_cpus = true;
+        t->cpus = set;
+        keep_setting(t, "cpus", cpus);
+    }
+    return true;
 }
 
 target *target_all(size_t *count)

@@ -18,6 +18,8 @@
 
 #include "tool/launch.h"
 
+struct json_t;
+
 typedef struct setting {
     char *key;
     char *value;
@@ -37,11 +39,27 @@ typedef struct target {
     cpu_set_t cpus;
     char *missing;            /* NULL, or why it is not here and what would bring it */
     abench_identity identity; /* proven by preflight */
+    struct json_t *earlier;   /* of one that is not here, or not named: what matrix.json told of it
+                                 when it was measured; else NULL */
 } target;
 
 /* Reads one -t argument. false with one line in message: what is wrong and where, or the nearest
  * name. A library that is not on this machine is no error: missing says so. */
 bool target_parse(const char *spec, target *out, char *message, size_t message_size);
+
+/* The same target with more settings, "KEY=VALUE,KEY=VALUE": what --sweep makes of it. They stand
+ * in the name of one with a library of its own, too. false with one line in message. */
+bool target_parse_variant(const char *spec, const char *settings, target *out, char *message,
+                          size_t message_size);
+
+/* The name that target_parse gives it; free() it. */
+char *target_spec_name(const char *spec);
+
+/* Has it a setting of this name? */
+bool target_sets(const target *t, const char *key);
+
+/* Gives it these CPUs, unless it has some of its own. false: that is no list of CPUs. */
+bool target_pin(target *t, const char *cpus);
 
 /* Every built-in target; free it with target_list_free. */
 target *target_all(size_t *count);

@@ -493,6 +493,14 @@ void tree_look(tree *t)
     t->due_ns = now_ns + (rest_ns > t->period_ns ? rest_ns : t->period_ns);
 }
 
+void tree_stood_still(tree *t, uint64_t for_ns)
+{
+    t->state->zero_ns += for_ns;
+    t->state->pss_due_ns += for_ns;
+    t->look_ns += for_ns;
+    t->due_ns += for_ns;
+}
+
 void tree_destroy(tree *t)
 {
     if (t == NULL)

@@ -94,6 +94,9 @@ tree *tree_create(pid_t root, uint64_t zero_ns, uint64_t period_ns, bool plain);
  * the time. */
 void tree_look(tree *t);
 
+/* The processes were stopped for so long since the last look: the watcher's clock was, too. */
+void tree_stood_still(tree *t, uint64_t for_ns);
+
 /* accepts NULL */
 void tree_destroy(tree *t);
 

@@ -24,8 +24,8 @@ char *xvasprintf(const char *format, va_list list) __attribute__((format(printf,
  *     list[count++] = item; */
 void *util_grow(void *items, size_t count, size_t *capacity, size_t bytes);
 
-/* Makes one printable line of text from outside: control characters become '?', C1 ones too, whether
- * in UTF-8 or as single bytes. Other bytes that are no UTF-8 stay. Returns text. */
+/* Makes one printable line of text from outside: control characters become '?', C1 ones too,
+ * whether in UTF-8 or as single bytes. Other bytes that are no UTF-8 stay. Returns text. */
 char *util_one_line(char *text);
 
 #define UTIL_LINE_WIDTH 100u /* columns of a line that is written to be read */

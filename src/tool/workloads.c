@@ -10,6 +10,8 @@
 #include "tool/length.h"
 #include "tool/util.h"
 
+#define WORKLOADS_MOST 200 /* at once; a result directory holds up to 1000 */
+
 #define PACED_TIME "1m" /* that --paced plays, unless somebody says otherwise */
 
 matrix_workload *workloads_add(matrix *m, char *label, char *spec)
@@ -35,8 +37,7 @@ bool workloads_names(const char *spec, const char *parameter)
     return false;
 }
 
-/* The same spec with one more parameter in front. */
-static void set(char **spec, const char *words)
+void workloads_set(char **spec, const char *words)
 {
     const size_t name = strcspn(*spec, ":");
     const char *rest = (*spec)[name] == ':' ? *spec + name + 1 : "";
@@ -47,7 +48,7 @@ static void set(char **spec, const char *words)
     *spec = longer;
 }
 
-static bool has_parameter(const char *spec, const char *parameter)
+bool workloads_has_parameter(const char *spec, const char *parameter)
 {
     abench_workload_parameter found = ABENCH_WORKLOAD_PARAMETER_INIT;
     char *name = xstrndup(spec, strcspn(spec, ":"));
@@ -64,10 +65,10 @@ static bool has_parameter(const char *spec, const char *parameter)
 /* In real time its length is its time: nothing has to be chosen for --duration. */
 static int pace(char **spec, const arguments *a)
 {
-    const bool has_time = has_parameter(*spec, "time");
+    const bool has_time = workloads_has_parameter(*spec, "time");
     const bool names_time = workloads_names(*spec, "time");
 
-    if (!has_parameter(*spec, "paced"))
+    if (!workloads_has_parameter(*spec, "paced"))
         return command_fail(EXIT_USAGE,
                             "workload '%.200s' cannot be played in real time (it has no parameter "
                             "'paced'): leave --paced out, or run it by itself",
@@ -77,13 +78,13 @@ static int pace(char **spec, const arguments *a)
             EXIT_USAGE, "workload '%.200s': --duration is its time; leave one of them out", *spec);
     if (has_time && a->duration_s > 0) {
         char *time = xasprintf("time=%.0fms", a->duration_s * 1000);
-        set(spec, time);
+        workloads_set(spec, time);
         free(time);
     } else if (has_time && !names_time && !workloads_names(*spec, "scale")) {
-        set(spec, "time=" PACED_TIME);
+        workloads_set(spec, "time=" PACED_TIME);
     }
     if (!workloads_names(*spec, "paced"))
-        set(spec, "paced=1");
+        workloads_set(spec, "paced=1");
     return EXIT_OK;
 }
 
@@ -115,7 +116,7 @@ static int add_of_catalogue(matrix *m, const arguments *a, const char *text)
 
     /* What is wrong with the user's own words was said of them alone. */
     if (status == EXIT_OK && a->quick && !workloads_names(label, "scale"))
-        set(&label, "scale=quick");
+        workloads_set(&label, "scale=quick");
     if (status == EXIT_OK && (a->paced || (paced && a->duration_s > 0)))
         status = pace(&label, a);
     free(spec);
@@ -160,14 +161,55 @@ static int add_tape(matrix *m, const arguments *a, const char *text)
     return length_plan(m, w, LENGTH_FIXED);
 }
 
-int workloads_read(matrix *m, const arguments *a)
+/* Each variant of one WORKLOAD. */
+static int add_variants(matrix *m, const arguments *a, const char *text, sweeps *swept)
 {
+    const bool is_tape = strncmp(text, WORKLOAD_TAPE, strlen(WORKLOAD_TAPE)) == 0;
+    char message[1024], reason[512];
+    bool paced = false;
+    char *spec = is_tape ? NULL : canonical(m, text, &paced);
+    sweep_list list;
     int status = EXIT_OK;
 
-    for (size_t at = 0; at < a->workloads_count && status == EXIT_OK; at++) {
-        const char *text = a->workloads[at];
-        const bool is_tape = strncmp(text, WORKLOAD_TAPE, strlen(WORKLOAD_TAPE)) == 0;
-        status = is_tape ? add_tape(m, a, text) : add_of_catalogue(m, a, text);
+    if (!is_tape && spec == NULL)
+        return EXIT_USAGE; /* what is wrong with the user's own words is said of them alone */
+    free(spec);
+    if (!sweeps_specs(swept, text, !is_tape, &list, reason, sizeof reason, message, sizeof message))
+        return command_fail(EXIT_USAGE, "%s", message);
+    if (reason[0] != '\0')
+        matrix_note(m, "%s", reason);
+    for (size_t at = 0; at < list.count && status == EXIT_OK; at++) {
+        if (m->workloads_count >= WORKLOADS_MOST)
+            status = command_fail(EXIT_USAGE, "more than %d workloads", WORKLOADS_MOST);
+        else
+            status =
+                is_tape ? add_tape(m, a, list.items[at]) : add_of_catalogue(m, a, list.items[at]);
     }
+    sweep_list_clear(&list);
     return status;
+}
+
+int workloads_read(matrix *m, const arguments *a, sweeps *swept)
+{
+    char message[1024];
+    int status = EXIT_OK;
+
+    for (size_t at = 0; at < a->workloads_count && status == EXIT_OK; at++)
+        status = add_variants(m, a, a->workloads[at], swept);
+    if (status == EXIT_OK && !sweeps_all_used(swept, a, message, sizeof message))
+        status = command_fail(EXIT_USAGE, "%s", message);
+    return status;
+}
+
+uint32_t workloads_lanes(const matrix *m, const matrix_workload *w)
+{
+    abench_workload *workload = NULL;
+    uint32_t lanes = 0;
+
+    if (w->spec == NULL || w->digest[0] != '\0' ||
+        abench_workload_parse(w->label, m->seed, m->lanes, &workload, NULL) != ABENCH_OK)
+        return 0;
+    lanes = (uint32_t)abench_workload_integer(workload, "lanes");
+    abench_workload_destroy(workload);
+    return lanes;
 }

@@ -64,14 +64,14 @@ PY
 # An allocator that failed once is tried again when it is asked for; the whole round is run anew.
 tool run -t "bad=$LIBRARY,BAD_ALLOCATOR=crash" -t glibc --rounds 2 -o again --no-floor "$SMALL"
 expect 4
-before=$(stat -c %i again/rounds/w00.r000.json)
+before=$(stat -c '%i %y' again/rounds/w00.r000.json)
 tool run -t "bad=$LIBRARY,BAD_ALLOCATOR=crash" -t glibc --rounds 2 -o again --no-floor "$SMALL"
 expect 4
-[ "$(stat -c %i again/rounds/w00.r000.json)" = "$before" ] || fail "a finished round was run again"
+[ "$(stat -c '%i %y' again/rounds/w00.r000.json)" = "$before" ] || fail "a finished round was run again"
 tool run -t "bad=$LIBRARY,BAD_ALLOCATOR=crash" -t glibc --rounds 2 -o again --no-floor \
     --retry-failed "$SMALL"
 expect 4
-[ "$(stat -c %i again/rounds/w00.r000.json)" != "$before" ] || fail "the round was not run again"
+[ "$(stat -c '%i %y' again/rounds/w00.r000.json)" != "$before" ] || fail "the round was not run again"
 
 # When nothing works at all the other rounds are not run.
 tool run -t glibc --rounds 3 -o hopeless -- false

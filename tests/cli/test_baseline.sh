@@ -24,7 +24,7 @@ tool run "$SMALL" -t glibc -t jemalloc --baseline jemalloc --rounds 1 -o jemallo
 expect 0
 arms jemalloc glibc jemalloc "jemalloc (again)" floor
 shows "jemalloc (base)"
-shows "median of the rounds' ratios to jemalloc"
+shows "x: ratio to jemalloc"
 
 tool run "$SMALL" -t glibc --baseline "own=$JEMALLOC" --rounds 1 -o own
 expect 0

@@ -30,3 +30,12 @@ settings = {target["name"]: target["settings"] for target in matrix("here")["tar
 check(settings["glibc:thp=never"] == "thp=never", "settings: %s" % settings)
 PY
 grep -q "thp=never" here/REPORT.md || fail "REPORT.md does not name the settings"
+
+# A CPU that is not there is told: the kernel would drop it and say nothing.
+tool run "$SMALL" -t "glibc:cpus=$cpu,1000" --rounds 1 -o none
+expect 4
+says "CPU 1000 of its cpus is none that this process may use"
+tool run "$SMALL" -t glibc --cpus "$cpu,1000" --rounds 1 -o none
+expect 4
+says "CPU 1000 of its cpus"
+untouched none

@@ -47,6 +47,30 @@ for size in 4 16 32 48 64 96; do
     fill "$size" 3 -- sh -c 'head -c 10000 /dev/zero || exit 1'
 done
 
+# The disk fills up while rounds are added: what was there stays, and the same command goes on.
+mount -t tmpfs -o size=64m tmpfs disk
+tool run -t glibc --rounds 2 -o disk/here "$SMALL"
+expect 0
+cp -r disk/here/rounds disk/here/cells .
+full=$(df -k --output=used disk | tail -n 1)
+mount -o remount,size=$((full + 240))k disk
+more=(run -t glibc -t jemalloc --rounds +6 -o disk/here "$SMALL")
+tool "${more[@]}"
+expect 3
+says "No space left on device"
+added=$(($(find disk/here/rounds -name '*.json' | wc -l) - 2))
+[ "$added" -ge 1 ] && [ "$added" -lt 6 ] || fail "$added rounds were added"
+mount -o remount,size=64m disk
+tool "${more[@]}"
+expect 0
+diff -r rounds disk/here/rounds | grep -v '^Only in disk/here' && fail "rounds were touched"
+diff -r cells disk/here/cells | grep -v '^Only in disk/here' && fail "cells were touched"
+py <<'PY'
+from cells import *
+check([len(one["cells"]) for one in rounds("disk/here")] == [3, 3] + 6 * [4], "the rounds")
+PY
+umount disk
+
 # Standard output that cannot be written.
 status=0
 "$ALLOCBENCH" list >/dev/full 2>err || status=$?

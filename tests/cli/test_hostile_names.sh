@@ -89,4 +89,4 @@ expect 0
 # The directory's own name.
 tool run -t glibc --rounds 1 -o 'a b%s$(x)' "$SMALL"
 expect 0
-[ "$(tail -n 1 out)" = 'Report: a b%s$(x)/REPORT.md' ] || fail "the report's path"
+[ "$(tail -n 1 out)" = 'Report: a b%s$(x)/report.html' ] || fail "the report's path"

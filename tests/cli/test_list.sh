@@ -118,13 +118,17 @@ shows "-t NAME=/path/lib.so"
 # Every metric that is listed with a direction is one that a cell can have.
 tool run -t glibc --rounds 1 -o here "$SMALL"
 expect 0
+tool run -t glibc --rounds 1 -o there -- sleep 0.05
+expect 0
 tool list metrics
 expect 0
 py <<'PY'
 from cells import *
-listed = {line.split()[0] for line in open("out")}
-found = set()
-for _, _, lines in cells("here"):
-    found |= set(metrics(lines))
-check(found and found <= listed, "not listed: %s" % (found - listed))
+of_workloads, of_commands = open("out").read().split("Metrics of any command")
+for folder, text in ("here", of_workloads), ("there", of_commands):
+    listed = {line.split()[0] for line in text.split("\n") if line}
+    found = set()
+    for _, _, lines in cells(folder):
+        found |= set(metrics(lines))
+    check(found and found <= listed, "not listed: %s" % (found - listed))
 PY

@@ -34,6 +34,28 @@ tool run -t glibc --rounds 1 -o here "$LONG"
 expect 0
 shows_not "still writing"
 
+# A tool that would add rounds of another target, or to a verdict, waits for nobody either.
+tool_start run -t glibc --rounds 200 -o two "$LONG"
+await test -e two/rounds/w00.r000.json
+first=$running
+for more in "-t glibc:A=1 -r 1" "-r +2" --until-decided; do
+    # shellcheck disable=SC2086
+    tool run -t glibc $more -o two "$LONG"
+    expect 3
+    one_line
+    says "another allocbench (pid $first) works in two"
+done
+kill -INT "$first"
+running=$first
+tool_end
+expect 130
+py <<'PY'
+from cells import *
+check(len(matrix("two")["targets"]) == 1 and matrix("two")["rounds"] == 200, "it is the first's")
+check(matrix("two")["unfinished"] == 200, "it is not done")
+check_whole("two", len(rounds("two")), 3)
+PY
+
 # Closed descriptors do not become files of the directory, into which the table would go.
 status=0
 MALLOC_ARENA_MAX=1 "$ALLOCBENCH" run -t glibc --rounds 1 -o closed "$SMALL" -- echo printed \

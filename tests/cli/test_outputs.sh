@@ -9,21 +9,26 @@ MALLOC_ARENA_MAX=1 tool run churn-cross:slots=200 "$SMALL" -t glibc -t jemalloc 
 expect 0
 
 # ---- streams ------------------------------------------------------------------------------------
-[ "$(said)" = "allocbench: cleared for every target: MALLOC_ARENA_MAX=1" ] ||
+[ "$(said | grep -v ' lanes on .*: they wait for each other$')" = "allocbench: cleared for every target: MALLOC_ARENA_MAX=1" ] ||
     fail "more on standard error than its one note"
 ! grep -q '^allocbench: ' out || fail "a message on standard output"
 ! grep -q -e printed$ -e complained$ out || fail "the command's own output"
-[ "$(tail -n 1 out)" = "Report: here/REPORT.md" ] || fail "its last line is not where the report is"
+[ "$(tail -n 1 out)" = "Report: here/report.html" ] || fail "its last line is not where the report is"
 shows "churn-cross:slots=200 (tape, 3 rounds"
 shows "$SMALL (tape, 3 rounds"
 shows "sh -c 'echo printed; echo complained >&2; sleep 0.1' (command, 3 rounds"
+shows "verdict: Not enough rounds: 7 needed for a verdict (3 here): use --rounds 7."
+shows "over all workloads: Not enough rounds for a verdict on any workload: 7 needed"
+grep -qx "  allocbench run .* --rounds 7 -o here -- sh -c '.*'" out ||
+    fail "it does not say what to run next"
 for name in "glibc (base)" "glibc (A/A)" jemalloc glibc-arena2; do
     [ "$(grep -c "^$name " out)" -ge 3 ] || fail "no line for $name in each table"
 done
 py <<'PY'
 from cells import *
 for line in open("out", encoding="utf-8"):
-    check(len(line) <= 101 or "  (command, " in line, "more than 100 columns: " + line)
+    free = "  (command, " in line or line.startswith("  allocbench ")  # to be copied whole
+    check(len(line) <= 101 or free, "more than 100 columns: " + line)
 PY
 ! grep -q ' $' out || fail "a line ends in a blank"
 
@@ -70,8 +75,23 @@ all_of = [float(row["value"]) for row in values(raw, workload=label, target="jem
 check(len(all_of) == 3 and float(one[0]["median"]) == statistics.median(all_of),
       "its median: %s of %s" % (one, all_of))
 
+# Three rounds prove nothing, and everything says so.
+for row in summary:
+    check(row["verdict"] in ("", "not enough rounds"), "a verdict on three rounds: %s" % row)
+    check(row["ratio_low"] == row["ratio_high"] == row["rank_low"] == "", "an interval: %s" % row)
+one = values(summary, workload=label, target="jemalloc", metric="time_ns_per_operation")[0]
+check(one["verdict"] == "not enough rounds" and one["rounds"] == "3", str(one))
+check(one["rounds_needed"] == "7" and float(one["ratio"]) > 0, str(one))
+check(one["aa_ratio"] != "" and one["aa_low"] == "" and one["refused"] == "0", str(one))
+
 pictures = glob.glob("here/rss-w0?-*.svg")
-check(len(pictures) == 3, "a picture a workload: %s" % pictures)
+read = {}
+for row in samples:
+    run = row["workload"], row["target"], row["round"]
+    if row["again"] == "0" and row["target"] != "(floor)" and row["rss_bytes"]:
+        read[run] = read.get(run, 0) + 1
+often = {run[0] for run, times in read.items() if times >= 3}
+check(1 <= len(pictures) <= len(often), "pictures of runs that were read often: %s" % pictures)
 for name in pictures:
     text = picture_text(name)
     check("jemalloc" in text and "glibc" in text, name + ": lines without a label")
@@ -79,6 +99,10 @@ for name in pictures:
 report = open("here/REPORT.md", encoding="utf-8").read()
 for name in pictures:
     check(os.path.basename(name) in report, "REPORT.md does not show " + name)
+check(report.index("Not enough rounds for a verdict on any workload: 7 needed") <
+      report.index("\n## " + label.replace("_", "\\_")[:5]), "the verdict does not come first")
+for text in ("## Next", "--rounds 7", "How to read it", "signed-rank"):
+    check(text in report, "REPORT.md does not say " + text)
 for text in ("jemalloc", "glibc-arena2", "summary.tsv", "raw.tsv", "samples.csv",
              "MALLOC_ARENA_MAX", "libjemalloc.so.2"):
     check(text in report, "REPORT.md does not name " + text)
@@ -97,10 +121,10 @@ cmp out table || fail "another table"
 for file in samples.csv raw.tsv summary.tsv REPORT.md; do
     [ -s "here/$file" ] || fail "$file is not made anew"
 done
-cp -r here there
-tool report there
+cp -r here moved
+tool report moved
 expect 0
-sed 's/there\//here\//' out | cmp - table || fail "a directory that was moved shows another table"
+sed 's/moved/here/' out | cmp - table || fail "a directory that was moved shows another table"
 
 # ---- colour -------------------------------------------------------------------------------------
 escape=$'\033'

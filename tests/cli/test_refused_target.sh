@@ -48,7 +48,7 @@ says "target mimalloc3: malloc is served by $SCRATCH/wrong/libmimalloc.so.3 (jem
 says "which is no mimalloc"
 
 # A factor that the machine does not have.
-refused "glibc:cpus=1000" "target glibc:cpus=1000" "(cpus): Invalid argument"
+refused "glibc:cpus=1000" "target glibc:cpus=1000" "CPU 1000 of its cpus is none"
 
 # An allocator that goes wrong in its first child.
 cat >broken.c <<'C'

@@ -27,14 +27,15 @@ differs 'seed ("7" there, "8" asked)' "${ask[@]}" --seed 8
 differs 'workloads.1' run -o here --rounds 1 --seed 7 -t own=own.so -t glibc "$SMALL,touch=all"
 differs 'workloads' "${ask[@]}" mixed
 differs 'command' run -o here --rounds 1 --seed 7 -t own=own.so -t glibc "$SMALL" -- true
-differs 'targets' "${ask[@]}" -t jemalloc
-differs 'targets.glibc:A=1.name' run -o here --rounds 1 --seed 7 -t own=own.so -t glibc:A=1 \
+differs 'baseline ("glibc" there, "glibc:A=1" asked)' run -o here --rounds 1 --seed 7 -t own=own.so -t glibc:A=1 \
     --baseline glibc:A=1 "$SMALL"
 differs 'baseline ("glibc" there, "own" asked)' "${ask[@]}" --baseline own
 differs 'same_seed (false there, true asked)' "${ask[@]}" --same-seed
 differs 'lanes (0 there, 2 asked)' "${ask[@]}" --lanes 2
 differs 'slice_operations ("0" there, "500" asked)' "${ask[@]}" --slice 500
 differs 'floor (true there, false asked)' "${ask[@]}" --no-floor
+differs 'padding (true there, false asked)' "${ask[@]}" --no-padding
+differs 'cpus ("" there, "0" asked)' "${ask[@]}" --cpus 0
 MALLOC_ARENA_MAX=1 differs 'kept.MALLOC_ARENA_MAX (none there, "1" asked)' "${ask[@]}" --keep-env
 
 # Much that differs is counted.

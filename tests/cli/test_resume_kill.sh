@@ -74,6 +74,48 @@ PY
 kill_and_resume tape 4 -t glibc -t jemalloc "$LONG"
 kill_and_resume command 3 -t glibc -t jemalloc -- sh -c 'sleep 0.15; sleep 0.15'
 
+# Rounds that are added to a finished matrix, for another target, and on the way to a verdict: the
+# tool is killed in mid-round, and the same command goes on to what it had in mind.
+kill_in_round() {
+    local name=$1 round=$2
+    shift 2
+    tool_start run -o "$name" "$@"
+    await test -e "$name/rounds/w00.r$round.json"
+    await eval "find $name/cells -name '*.part' | grep -q ."
+    kill -KILL "$running"
+    tool_end
+    expect 137
+    nobody_stays
+}
+tool run -t glibc -t jemalloc --rounds 2 -o more "$SMALL"
+expect 0
+fingerprint more >before
+more=(--rounds +40 -t glibc -t glibc:A=1 "$SMALL")
+kill_in_round more 003 "${more[@]}"
+tool run -o more "${more[@]}"
+expect 0
+says_not "after a look"
+fingerprint more | head -n "$(wc -l <before)" | diff before - || fail "finished rounds were touched"
+py <<'PY'
+from cells import *
+check_whole("more", 42, 4)
+check([one["round"] for one in rounds("more")] == list(range(42)), "the rounds")
+check(matrix("more")["rounds"] == 42 and "unfinished" not in matrix("more"), "what was in mind")
+PY
+
+until=(--until-decided --max-rounds 10 -t glibc -t jemalloc "$SMALL")
+kill_in_round until 002 "${until[@]}"
+fingerprint until >before
+tool run -o until "${until[@]}"
+expect 0
+says "look at 10 rounds"
+fingerprint until | head -n "$(wc -l <before)" | diff before - || fail "finished rounds were touched"
+py <<'PY'
+from cells import *
+check_whole("until", 10, 4)
+check(matrix("until")["look_rounds"] == 10 and matrix("until")["looks"] == 3, "the looks")
+PY
+
 # Nor does a cell stay that hears nothing, because its allocator hangs.
 all_started() {
     [ "$(find hung/cells -name '*.jsonl*' | wc -l)" -eq 4 ]

@@ -88,7 +88,7 @@ says "killed by SIGTERM"
 [ -z "$(survivors)" ] || fail "still there: $(survivors)"
 
 # One part in a thousand of the time goes into dear looks.
-tool watch -o paced.csv --period 10 -- sleep 1
+tool watch -o paced.csv --period 10 -- sleep 3
 expect 0
 py <<'PY'
 from cells import *

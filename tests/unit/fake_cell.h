@@ -1,7 +1,8 @@
 /*
  * fake_cell.h - the test program itself as the cell that a matrix starts: it follows the protocol
  * of allocbench/run.h, or breaks it as FAKE, a setting of its target, says. Each slice leaves two
- * lines in the file FAKE_LOG.
+ * lines in the file FAKE_LOG. FAKE_RSS is what it says that it used, and FAKE_NOISE by how much
+ * more from round to round; not in cells of the workload FAKE_QUIET.
  */
 #ifndef ABENCH_TEST_FAKE_CELL_H
 #define ABENCH_TEST_FAKE_CELL_H
@@ -47,9 +48,41 @@ static inline void fake_log(const char *what)
     close(fd);
 }
 
+/* Behind the manifest: what it used, and how long its padding was. */
+static inline void fake_metrics(int fd)
+{
+    const char *rss = getenv("FAKE_RSS"), *noise = getenv("FAKE_NOISE");
+    const char *padding = getenv("ALLOCBENCH_PADDING"), *quiet = getenv("FAKE_QUIET");
+    const unsigned long seed = strtoul(getenv("ALLOCBENCH_SEED"), NULL, 10);
+    char text[256];
+
+    if (rss != NULL) {
+        const unsigned long more =
+            noise == NULL || (quiet != NULL && strstr(getenv("ALLOCBENCH_RESULT"), quiet) != NULL)
+                ? 0
+                : strtoul(noise, NULL, 10) * (seed * 7919 % 11);
+        snprintf(text, sizeof text,
+                 "{\"record\":\"metric\",\"name\":\"rss_bytes\",\"unit\":\"bytes\","
+                 "\"direction\":\"lower\",\"value\":%lu}\n",
+                 strtoul(rss, NULL, 10) + more);
+        fake_write(fd, text);
+    }
+    if (padding == NULL)
+        return;
+    snprintf(text, sizeof text,
+             "{\"record\":\"metric\",\"name\":\"padding\",\"unit\":\"bytes\","
+             "\"direction\":\"lower\",\"value\":%d}\n",
+             (int)strlen(padding));
+    fake_write(fd, text);
+}
+
 static inline void fake_result(void)
 {
     const int fd = open(getenv("ALLOCBENCH_RESULT"), O_WRONLY | O_CREAT | O_EXCL, 0666);
+    const char *const end = fake_is("short") ? ""
+                            : fake_is("other-digest")
+                                ? "{\"record\":\"end\",\"work_digest\":\"00000000000000cc\"}\n"
+                                : "{\"record\":\"end\",\"work_digest\":\"00000000000000bb\"}\n";
     char text[1024];
 
     snprintf(text, sizeof text,
@@ -58,17 +91,15 @@ static inline void fake_result(void)
              "\"2\",\"build_id\":\"\",\"file\":\"/lib/x.so\",\"device\":1,\"inode\":1,"
              "\"mixed\":false,\"static\":false,\"others\":\"\"}}\n"
              "{\"record\":\"metric\",\"name\":\"x\",\"unit\":\"count\",\"direction\":\"lower\","
-             "\"value\":1}\n%s",
+             "\"value\":1}\n",
              fake_is("other-nonce") ? "0" : getenv("ALLOCBENCH_NONCE"), getenv("ALLOCBENCH_SEED"),
              getenv("ALLOCBENCH_LATENCY"), fake_is("no-plan") ? "no_plan" : "plan_digest",
-             fake_is("other-allocator") ? "jemalloc" : "glibc",
-             fake_is("short") ? ""
-             : fake_is("other-digest")
-                 ? "{\"record\":\"end\",\"work_digest\":\"00000000000000cc\"}\n"
-                 : "{\"record\":\"end\",\"work_digest\":\"00000000000000bb\"}\n");
+             fake_is("other-allocator") ? "jemalloc" : "glibc");
     if (fd < 0)
         _exit(8);
     fake_write(fd, text);
+    fake_metrics(fd);
+    fake_write(fd, end);
     close(fd);
 }
 
@@ -131,7 +162,8 @@ static inline int fake_cell(void)
 static inline matrix fake_matrix(void)
 {
     static char workload_id[] = "w00", label[] = "fake", spec[] = "fake/1:";
-    static matrix_workload workload = {workload_id, label, spec, label, spec, "", false};
+    static matrix_workload workload = {
+        .id = workload_id, .label = label, .spec = spec, .argument = label, .played = spec};
     char folder[] = "/tmp/allocbench-test-XXXXXX";
     matrix m = {.lock = -1, .seed = 7, .rounds = 2, .timeout_s = 20, .floor = true};
 

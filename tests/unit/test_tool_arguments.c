@@ -84,7 +84,13 @@ static void a_workload_alone_takes_the_presets(void **state)
     assert_null(a.command);
     assert_string_equal(a.directory, "allocbench-results");
     assert_int_equal(a.seed, 1);
-    assert_int_equal(a.rounds, 5);
+    assert_int_equal(a.rounds, 0); /* what that means depends on what is there */
+    assert_int_equal(a.more_rounds, 0);
+    assert_int_equal(a.max_rounds, 0);
+    assert_int_equal(a.lane_count, 0);
+    assert_int_equal(a.sweeps_count, 0);
+    assert_null(a.cpus);
+    assert_false(a.until_decided || a.no_padding || a.interleave);
     assert_int_equal(a.lanes, 0);
     assert_int_equal(a.slice_operations, 0);
     assert_true(a.timeout_s > 599 && a.timeout_s < 601);
@@ -104,7 +110,8 @@ static void every_option_is_read(void **state)
                        "--baseline b --slice 7 --duration 1500ms --cooldown 1.5s --timeout 2m "
                        "--same-seed --skip-bad --keep-env --ignore-failure --no-floor "
                        "--sequential --color always --quick --paced --latency 7 --tails "
-                       "--settle 2m --strict --reruns 3");
+                       "--settle 2m --strict --reruns 3 --cpus 0-1 --sweep A=1 --sweep b=2 "
+                       "--until-decided --max-rounds 30 --no-padding --interleave -- true");
 
     (void)state;
     assert_int_equal(a.targets_count, 2);
@@ -128,7 +135,51 @@ static void every_option_is_read(void **state)
     assert_int_equal(a.reruns, 3);
     assert_true(a.strict);
     assert_true(a.quick && a.paced && a.tails);
+    assert_true(a.until_decided && a.no_padding && a.interleave);
+    assert_int_equal(a.max_rounds, 30);
+    assert_string_equal(a.cpus, "0-1");
+    assert_int_equal(a.sweeps_count, 2);
+    assert_string_equal(a.sweeps[1], "b=2");
     arguments_clear(&a);
+}
+
+static void rounds_may_be_so_many_more(void **state)
+{
+    arguments a = take("mixed -r +3");
+
+    (void)state;
+    assert_int_equal(a.rounds, 0);
+    assert_int_equal(a.more_rounds, 3);
+    arguments_clear(&a);
+    a = take("mixed -r +3 -r 20"); /* the last holds */
+    assert_int_equal(a.rounds, 20);
+    assert_int_equal(a.more_rounds, 0);
+    arguments_clear(&a);
+    refuse("mixed -r ++3", "a whole number from 1 to 10000 is wanted");
+    refuse("mixed --max-rounds 5", "--max-rounds is for --until-decided");
+    refuse("mixed --until-decided --rounds +2", "leave out --rounds +2");
+    refuse("mixed --until-decided --max-rounds 0", "--max-rounds '0'");
+}
+
+static void lanes_may_be_a_list(void **state)
+{
+    arguments a = take("mixed --lanes 1,25,2");
+
+    (void)state;
+    assert_int_equal(a.lanes, 0);
+    assert_int_equal(a.lane_count, 3);
+    assert_int_equal(a.lane_list[0], 1);
+    assert_int_equal(a.lane_list[1], 25);
+    assert_int_equal(a.lane_list[2], 2);
+    arguments_clear(&a);
+    a = take("mixed --lanes 1,2 --lanes 7"); /* the last holds */
+    assert_int_equal(a.lanes, 7);
+    assert_int_equal(a.lane_count, 0);
+    arguments_clear(&a);
+    refuse("mixed --lanes 1,2,1", "names 1 twice");
+    refuse("mixed --lanes 1,", "--lanes '': a whole number from 1 to 1024");
+    refuse("mixed --lanes 1,1025", "--lanes '1025'");
+    refuse("--lanes 1,2 -- prog", "a command is told one");
 }
 
 static void what_stands_behind_two_dashes_is_the_commands(void **state)
@@ -154,7 +205,7 @@ static void what_stands_behind_two_dashes_is_the_commands(void **state)
 static void numbers_are_whole_and_in_range(void **state)
 {
     static const char *const wrong[] = {
-        "0", "-1", "+1", "1.5", "1e3", "x", "''", "0x2", "1x", "10001", "18446744073709551616"};
+        "0", "-1", "+0", "1.5", "1e3", "x", "''", "0x2", "1x", "10001", "18446744073709551616"};
 
     (void)state;
     for (size_t at = 0; at < sizeof wrong / sizeof *wrong; at++) {
@@ -239,6 +290,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_workload_alone_takes_the_presets),
         cmocka_unit_test(every_option_is_read),
+        cmocka_unit_test(rounds_may_be_so_many_more),
+        cmocka_unit_test(lanes_may_be_a_list),
         cmocka_unit_test(what_stands_behind_two_dashes_is_the_commands),
         cmocka_unit_test(numbers_are_whole_and_in_range),
         cmocka_unit_test(times_carry_their_unit),

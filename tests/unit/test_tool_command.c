@@ -68,15 +68,16 @@ static void the_manifest_says_what_ran_and_how(void **state)
 static void a_tree_of_processes_is_watched(void **state)
 {
     (void)state;
-    measure_shell("for i in 1 2 3; do (sleep 0.5; :) & done; wait");
+    measure_shell("for i in 1 2 3 4 5 6; do (sleep 0.5; :) & done; wait");
     assert_done();
-    assert_true(metric("processes_seen") >= 4.0);
+    assert_true(metric("processes_seen") >= 7.0);
+    /* With a sanitizer in it the spawner, and so the mark of its child, is as large as three. */
     assert_true(metric("peak_tree_rss_bytes") > metric("peak_rss_bytes"));
     if (model_cell_metric(&cell, "peak_tree_pss_bytes") == NULL) /* a slow machine: it is seldom */
         assert_warned("no peak_tree_pss_bytes: none of the PSS readings");
     else
         assert_true(metric("peak_tree_pss_bytes") < metric("peak_tree_rss_bytes"));
-    assert_true(metric("images_reported") == 4.0); /* the shell and three sleeps: forks are none */
+    assert_true(metric("images_reported") == 7.0); /* the shell and six sleeps: forks are none */
 }
 
 static void look_once(command_options *options)

@@ -29,9 +29,9 @@ static void put_machine(const fake *f, const char *file, json_t *list)
     free(path);
 }
 
-static json_t *change(const char *name, const char *verdict, const char *value)
+static json_t *change(const char *name, const char *worst, const char *value)
 {
-    return json_pack("[{s:s,s:s,s:s}]", "name", name, "verdict", verdict, "value", value);
+    return json_pack("[{s:s,s:s,s:s}]", "name", name, "verdict", worst, "value", value);
 }
 
 static bool has_note(const model *m, const char *wanted)

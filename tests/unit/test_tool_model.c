@@ -307,6 +307,10 @@ static void a_wrong_round_is_refused_with_its_place(void **state)
         {"cells/w00.r000.t01.jsonl", "cells/../matrix.json", "not of the form cells/NAME"},
         {"cells/w00.r000.t01.jsonl", "cells/..", "not of the form cells/NAME"},
         {"cells/w00.r000.t01.jsonl", "/etc/passwd", "not of the form cells/NAME"},
+        {"cells/w00.r000.t01.jsonl", "cells/w00.r001.t01.jsonl",
+         "cells[0].file: a cell of this round is called cells/w00.r000...."},
+        {"cells/w00.r000.t01.jsonl", "cells/w00.r000.t02.jsonl",
+         "another cell of this round has it already"},
         {"\"target\": \"jemalloc\"", "\"target\": \"musl\"", "none of the targets of matrix"},
         {"\"target\": \"jemalloc\"", "\"target\": \"glibc\"", "a second cell of this target"},
         {"\"target\": \"jemalloc\",", "", "/rounds/w00.r000.json:22:3: cells[2]: \"target\" is"},
@@ -351,16 +355,18 @@ static bool load_and_report(const fake *f)
     size_t size;
     FILE *out = open_memstream(&text, &size);
     summary *sums = summary_make(m);
+    verdicts *judged = verdicts_make(sums);
     char **charts = calloc(m->workloads_count + 1, sizeof *charts);
     assert_non_null(charts);
     report_table(m, out, true);
     for (size_t i = 0; i < m->workloads_count; i++)
         chart_rss(m, i, out);
-    markdown_report(sums, charts, out);
-    data_summary(sums, out);
+    markdown_report(judged, charts, out);
+    data_summary(judged, out);
     data_raw(m, out);
     data_samples(m, out);
     free(charts);
+    verdicts_free(judged);
     summary_free(sums);
     fclose(out);
     free(text);

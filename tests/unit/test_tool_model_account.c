@@ -214,9 +214,11 @@ static void show(const model *m)
     size_t size;
     FILE *out = open_memstream(&text, &size);
     summary *sums = summary_make(m);
+    verdicts *judged = verdicts_make(sums);
     assert_non_null(out);
     report_table(m, out, true);
-    markdown_report(sums, charts, out);
+    markdown_report(judged, charts, out);
+    verdicts_free(judged);
     summary_free(sums);
     fclose(out);
     assert_true(size > 1000);

@@ -26,6 +26,7 @@ typedef struct world {
     model_cell cells[CELLS_MOST];
     model_phase phases[CELLS_MOST][PHASES_MOST];
     summary *s;
+    verdicts *judged;
     view *v;
 } world;
 
@@ -89,7 +90,8 @@ static void add_recovery(model_cell *cell, uint64_t from_s, uint64_t to_s, uint6
 static void finish(world *w)
 {
     w->s = summary_make(&w->m);
-    w->v = view_make(w->s, 0);
+    w->judged = verdicts_make(w->s);
+    w->v = view_make(w->judged, 0);
 }
 
 static void clear(world *w)
@@ -97,6 +99,7 @@ static void clear(world *w)
     for (size_t at = 0; at < w->m.cells_count; at++)
         free(w->cells[at].readings);
     view_free(w->v);
+    verdicts_free(w->judged);
     summary_free(w->s);
 }
 

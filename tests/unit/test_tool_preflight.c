@@ -230,7 +230,8 @@ static void a_child_that_cannot_start_says_why(void **state)
     assert_string_equal(message,
                         "a child under it cannot be started (exec): No such file or directory");
     target_clear(&t);
-    refuse("glibc:cpus=1023", "echo family=glibc", "cannot be started (cpus): Invalid argument");
+    refuse("glibc:cpus=1023", "echo family=glibc",
+           "CPU 1023 of its cpus is none that this process may use");
 }
 
 static void a_stop_ends_the_wait(void **state)

@@ -12,12 +12,15 @@
 
 #include "tool/model.h"
 #include "tool/report/chart.h"
+#include "tool/report/chart_data.h"
 #include "tool/report/data.h"
 #include "tool/report/format.h"
 #include "tool/report/markdown.h"
 #include "tool/report/report.h"
 #include "tool/report/summary.h"
 #include "tool/util.h"
+
+#define CELLS_OF_A_TAPE 10u /* w00's, which come first */
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
@@ -34,7 +37,7 @@ static void print_color(const world *w, FILE *out)
 static void print_markdown(const world *w, FILE *out)
 {
     char *charts[] = {NULL, NULL};
-    markdown_report(w->s, charts, out);
+    markdown_report(w->judged, charts, out);
 }
 
 static void print_raw(const world *w, FILE *out)
@@ -44,7 +47,7 @@ static void print_raw(const world *w, FILE *out)
 
 static void print_summary(const world *w, FILE *out)
 {
-    data_summary(w->s, out);
+    data_summary(w->judged, out);
 }
 
 static void print_samples(const world *w, FILE *out)
@@ -78,6 +81,8 @@ static void the_table_is_as_it_was(void **state)
 {
     (void)state;
     world w = open_world(&fake_plain);
+    free(w.m->directory);
+    w.m->directory = xstrdup("here");
     char *text = print(&w, print_table);
     const char *golden = read_golden("table.txt");
     if (strcmp(text, golden) != 0)
@@ -191,9 +196,9 @@ static void colour_is_only_used_when_asked(void **state)
     assert_lacks(text, "\033");
     free(text);
     text = print(&w, print_color);
-    assert_has(text, "\033[32mx0.80\033[0m"); /* jemalloc's time */
-    assert_lacks(text, "\033[32mx0.92");      /* its RSS: a tie */
-    assert_lacks(text, "\033[32mx0.50");      /* one round */
+    assert_has(text, "\033[31mfailed: \033[0mtcmalloc");
+    assert_has(text, "\033[1mnext: \033[0m");
+    assert_lacks(text, "\033[32m"); /* two rounds prove nothing */
     free(text);
     close_world(&w);
 }
@@ -278,11 +283,17 @@ static void the_summary_file_has_the_numbers(void **state)
     world w = open_world(&fake_plain);
     char *text = print(&w, print_summary);
     assert_has(text, "\nchurn-local:lanes=1\tjemalloc\trss_bytes\tbytes\tlower\t2\t20552089.6\t"
-                     "15728640\t25375539.2\t0.469387755102041\t0.925\t0.75\t1.1\t1\t1\t1\t1\t1\n");
+                     "15728640\t25375539.2\t0.469387755102041\t0.908295106229247\t\t\t"
+                     "not enough rounds\t0.01\t2\t7\t\t\t0\t\t1\t\t\t0\n");
     assert_has(text, "\tglibc\trss_bytes\tbytes\tlower\t2\t22020096\t20971520\t23068672\t"
-                     "0.0952380952380952\t\t\t\t\t\t1\t1\t1\n");
-    assert_has(text, "\t(floor)\ttime_ns_per_operation\tns\tlower\t2\t12.5\t10\t15\t0.4\t0.25\t");
-    assert_has(text, "\ttcmalloc\trss_bytes\tbytes\tlower\t1\t41943040\t41943040\t41943040\t\t2\t");
+                     "0.0952380952380952\t\t\t\t\t\t\t\t\t\t\t\t1\t\t\t0\n");
+    assert_has(text,
+               "\t(floor)\ttime_ns_per_operation\tns\tlower\t2\t12.5\t10\t15\t0.4\t0.25\t\t\t\t");
+    assert_has(text, "\tjemalloc\tlive_bytes\tbytes\tnone\t2\t12582912\t12582912\t12582912\t0\t1\t"
+                     "\t\t\t\t\t\t\t\t\t\t1\t\t\t\n"); /* not judged */
+    assert_has(text,
+               "\ttcmalloc\trss_bytes\tbytes\tlower\t1\t41943040\t41943040\t41943040\t\t2\t\t\tnot "
+               "enough rounds\t0.01\t1\t7\t");
     free(text);
     close_world(&w);
 }
@@ -472,6 +483,22 @@ static void a_workload_without_readings_has_no_chart(void **state)
     close_world(&w);
 }
 
+/* Two dots a target tell nothing of what lay between them. */
+static void runs_that_were_hardly_read_have_no_chart(void **state)
+{
+    (void)state;
+    world w = open_world(&fake_plain);
+    size_t counts[CELLS_OF_A_TAPE];
+    for (size_t i = 0; i < CELLS_OF_A_TAPE; i++) {
+        counts[i] = w.m->cells[i].readings_count;
+        w.m->cells[i].readings_count = counts[i] < 2 ? counts[i] : 2;
+    }
+    assert_false(chart_rss(w.m, 0, stdout));
+    for (size_t i = 0; i < CELLS_OF_A_TAPE; i++)
+        w.m->cells[i].readings_count = counts[i];
+    close_world(&w);
+}
+
 static void a_chart_has_a_name_for_a_file(void **state)
 {
     (void)state;
@@ -502,7 +529,7 @@ static void all_files_are_written(void **state)
     assert_has(report, "| glibc | glibc | 2.36 | abcd | the C library | none |");
     assert_has(report, "| jemalloc | glibc | 2.36 | abcd | the C library | MALLOC_ARENA_MAX=2 |");
     assert_has(report, "75 %");
-    assert_has(report, "time x1.050 (x1.000 to x1.100)");
+    assert_has(report, "| time | lower | x1.05 | 1 % | 2 | 7 |  |\n");
     close_world(&w);
 }
 
@@ -532,6 +559,7 @@ static void a_matrix_without_a_round_is_reported_too(void **state)
     world w = {.f = f, .m = model_load(f.path, message, sizeof message)};
     assert_non_null(w.m);
     w.s = summary_make(w.m);
+    w.judged = verdicts_make(w.s);
     char *text = print(&w, print_table);
     assert_has(text, "churn-local:lanes=1  (tape, 0 of 2 rounds, seed 7)\nno round is finished\n");
     assert_true(report_write_all(w.m, message, sizeof message));
@@ -562,6 +590,7 @@ int main(void)
         cmocka_unit_test(labels_of_a_chart_do_not_overlap),
         cmocka_unit_test(a_long_line_is_thinned_and_keeps_its_extremes),
         cmocka_unit_test(a_workload_without_readings_has_no_chart),
+        cmocka_unit_test(runs_that_were_hardly_read_have_no_chart),
         cmocka_unit_test(a_chart_has_a_name_for_a_file),
         cmocka_unit_test(all_files_are_written),
         cmocka_unit_test(a_directory_that_cannot_be_written_is_an_error),

@@ -41,7 +41,7 @@ static void print_table(const world *w, FILE *out)
 static void print_markdown(const world *w, FILE *out)
 {
     char *charts[] = {NULL, NULL};
-    markdown_report(w->s, charts, out);
+    markdown_report(w->judged, charts, out);
 }
 
 static size_t count_of(const char *text, const char *part)
@@ -172,7 +172,7 @@ static void help_names_the_files(void **state)
     const char *names[] = {"REPORT.md",   "summary.tsv", "raw.tsv",
                            "samples.csv", "rss-*.svg",   "hgrm/"};
     const char *text = ask_report("--help");
-    assert_has(text, "usage: allocbench report [--color auto|always|never] DIR\n\nPrints ");
+    assert_has(text, "usage: allocbench report [options] DIR\n\nPrints ");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         assert_has(text, names[i]);
     assert_has(text, "\nExit status: ");

@@ -23,6 +23,8 @@ static int read_them(matrix *m, arguments *a, const char *const *words, size_t c
 {
     FILE *file = tmpfile();
     const int errors = dup(STDERR_FILENO);
+    char message[512];
+    sweeps swept;
     int status;
 
     assert_non_null(file);
@@ -31,7 +33,10 @@ static int read_them(matrix *m, arguments *a, const char *const *words, size_t c
     m->seed = 1;
     m->duration_ms = (uint64_t)(a->duration_s * 1000);
     dup2(fileno(file), STDERR_FILENO);
-    status = workloads_read(m, a);
+    status = sweeps_read(a, &swept, message, sizeof message)
+                 ? workloads_read(m, a, &swept)
+                 : command_fail(EXIT_USAGE, "%s", message);
+    sweeps_clear(&swept);
     fflush(stderr);
     dup2(errors, STDERR_FILENO);
     close(errors);
@@ -39,21 +44,6 @@ static int read_them(matrix *m, arguments *a, const char *const *words, size_t c
     said[fread(said, 1, sizeof said - 1, file)] = '\0';
     fclose(file);
     return status;
-}
-
-static void clear(matrix *m)
-{
-    for (size_t at = 0; at < m->workloads_count; at++) {
-        free(m->workloads[at].id);
-        free(m->workloads[at].label);
-        free(m->workloads[at].spec);
-        free(m->workloads[at].argument);
-        free(m->workloads[at].played);
-    }
-    for (size_t at = 0; at < m->notes_count; at++)
-        free(m->notes[at]);
-    free(m->notes);
-    free(m->workloads);
 }
 
 static void assert_has(const char *text, const char *part)
@@ -77,7 +67,7 @@ static void becomes(arguments a, const char *word, const char *label, const char
         assert_string_equal(m.workloads[0].argument, label);
         assert_string_equal(m.workloads[0].played, m.workloads[0].spec);
     }
-    clear(&m);
+    matrix_clear_work(&m);
 }
 
 static void refuses(arguments a, const char *word, const char *text)
@@ -87,7 +77,7 @@ static void refuses(arguments a, const char *word, const char *text)
     if (read_them(&m, &a, &word, 1) != EXIT_USAGE)
         fail_msg("%s is taken", word);
     assert_has(said, text);
-    clear(&m);
+    matrix_clear_work(&m);
 }
 
 /* The value of a parameter when none is given, in a scale. */
@@ -185,7 +175,7 @@ static void duration_leaves_the_length_open(void **state)
                         "burst-idle: --duration does not apply, it is played as long as "
                         "it is");
     assert_null(m.workloads[2].argument);
-    clear(&m);
+    matrix_clear_work(&m);
     refuses(a, "mixed:slots=7,steps=8", "--duration chooses its steps; leave one of them out");
 }
 

@@ -136,6 +136,8 @@ static const measure ended[] = {
 };
 
 #define BASELINE  0u /* in begun */
+#define MEASURED  1u
+#define PEAK      2u
 #define DRAINED   3u
 #define LAZY      4u
 #define PURGED    0u /* in ended */
@@ -277,6 +279,36 @@ void after_terminal(const view *v, FILE *out, const char *on, const char *off)
     grid_free(g);
     put_line(out, "purged by", purge_calls(v));
     put_line(out, "in RSS when drained, but given back (MADV_FREE)", lazy_targets(v));
+}
+
+/* ---- for a picture --------------------------------------------------------------------------- */
+
+static size_t add_point(const view *v, size_t row, const char *name, const measure *column,
+                        after_point *points, size_t count)
+{
+    if (!measures_has(v, column))
+        return count;
+    snprintf(points[count].name, sizeof points[count].name, "%s", name);
+    points[count].bytes = measures_value(v, row, column);
+    return count + 1;
+}
+
+size_t after_points(const view *v, size_t row, after_point *points)
+{
+    const times t = find_times(v);
+    size_t n = 0;
+    if (t.count == 0 && !measures_has(v, &begun[DRAINED]))
+        return 0;
+    n = add_point(v, row, "peak", &begun[PEAK], points, n);
+    n = add_point(v, row, "measured", &begun[MEASURED], points, n);
+    n = add_point(v, row, "drained", &begun[DRAINED], points, n);
+    for (size_t i = 0; i < t.count; i++) {
+        const measure column = column_at(&t, i);
+        char name[24];
+        snprintf(name, sizeof name, "%lu s", t.seconds[i]);
+        n = add_point(v, row, name, &column, points, n);
+    }
+    return add_point(v, row, "purged", &ended[PURGED], points, n);
 }
 
 /* ---- in a report ----------------------------------------------------------------------------- */

@@ -15,6 +15,18 @@
  * cell. */
 bool after_waited(const model_cell *cell);
 
+#define AFTER_POINTS 24u /* the most */
+
+/* What a target had at one point of its runs. */
+typedef struct after_point {
+    char name[24]; /* "measured", "8 s later" */
+    double bytes;  /* median over the rounds; NAN: none */
+} after_point;
+
+/* The points that the view's workload has, the same ones for each of its rows: from the peak on.
+ * points: AFTER_POINTS of them. Returns how many; 0 when no cell was read with everything freed. */
+size_t after_points(const view *v, size_t row, after_point *points);
+
 /* Of any cell. */
 bool after_any_waited(const model *m);
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tool/report/chart_data.h"
 #include "tool/report/format.h"
-#include "tool/report/summary.h"
 #include "tool/util.h"
 
 #define WIDTH        860
@@ -30,18 +30,11 @@ typedef struct series {
 } series;
 
 typedef struct chart {
-    const model *m;
-    size_t workload;
-    uint32_t round;
+    chart_data d;
     FILE *out;
-    uint32_t bit;  /* of abench_memory: what is drawn */
-    bool above;    /* the baseline reading is taken off, as in the metrics */
     series *lines; /* by target */
-    size_t count;
-    const model_cell *live; /* whose phases are drawn; NULL: none */
-    double seconds;         /* the x axis ends there */
-    double bytes;           /* the y axis ends there */
-    double step;            /* of the y axis */
+    double bytes;  /* the y axis ends there */
+    double step;   /* of the y axis */
     format_unit unit;
 } chart;
 
@@ -55,147 +48,6 @@ char *chart_name(const model *m, size_t workload)
 
     free(slug);
     return name;
-}
-
-/* ---- what is drawn --------------------------------------------------------------------------- */
-
-static double bytes_of(const chart *c, const abench_memory *memory)
-{
-    return (double)(c->bit == ABENCH_MEMORY_RSS ? memory->rss_bytes : memory->pss_bytes);
-}
-
-/* What the process had before the work; NULL when that was not read. */
-static const abench_memory *baseline_of(const chart *c, const model_cell *cell)
-{
-    if (cell->phases_count == 0 || strcmp(cell->phases[0].name, "baseline") != 0 ||
-        (cell->phases[0].memory.valid & c->bit) == 0)
-        return NULL;
-    return &cell->phases[0].memory;
-}
-
-static bool value_of(const chart *c, const model_cell *cell, size_t index, double *bytes)
-{
-    const abench_memory *memory = &cell->readings[index].memory;
-    if ((memory->valid & c->bit) == 0)
-        return false;
-    *bytes = bytes_of(c, memory);
-    if (c->above)
-        *bytes = fmax(*bytes - bytes_of(c, baseline_of(c, cell)), 0);
-    return true;
-}
-
-static bool has_bit(const model_cell *cell, uint32_t bit)
-{
-    for (size_t i = 0; i < cell->readings_count; i++) {
-        if (cell->readings[i].memory.valid & bit)
-            return true;
-    }
-    return false;
-}
-
-static bool is_drawn(const chart *c, const model_cell *cell)
-{
-    return cell->workload == c->workload && !cell->failed && !cell->again &&
-           cell->target != MODEL_FLOOR && has_bit(cell, c->bit);
-}
-
-/* RSS where it was read; a measurer that only has PSS gives that. */
-static uint32_t choose_bit(const model *m, size_t workload)
-{
-    for (size_t i = 0; i < m->cells_count; i++) {
-        if (m->cells[i].workload == workload && has_bit(&m->cells[i], ABENCH_MEMORY_RSS))
-            return ABENCH_MEMORY_RSS;
-    }
-    return ABENCH_MEMORY_PSS;
-}
-
-/* All lines of a chart stand above the same thing, or none. */
-static bool all_have_baseline(const chart *c)
-{
-    for (size_t i = 0; i < c->m->cells_count; i++) {
-        if (is_drawn(c, &c->m->cells[i]) && baseline_of(c, &c->m->cells[i]) == NULL)
-            return false;
-    }
-    return true;
-}
-
-static double peak_of(const chart *c, const model_cell *cell)
-{
-    double peak = 0;
-    double bytes;
-    for (size_t i = 0; i < cell->readings_count; i++) {
-        if (value_of(c, cell, i, &bytes))
-            peak = fmax(peak, bytes);
-    }
-    return peak;
-}
-
-typedef struct candidate {
-    uint32_t round;
-    size_t drawn;
-    double peak; /* of the baseline */
-} candidate;
-
-/* Most targets first, then the lower peak. */
-static int by_rank(const void *a, const void *b)
-{
-    const candidate *x = a;
-    const candidate *y = b;
-    if (x->drawn != y->drawn)
-        return x->drawn > y->drawn ? -1 : 1;
-    return (x->peak > y->peak) - (x->peak < y->peak);
-}
-
-static bool choose_round(chart *c)
-{
-    candidate *rounds = NULL;
-    size_t count = 0;
-    size_t capacity = 0;
-    for (size_t i = 0; i < c->m->cells_count; i++) {
-        const model_cell *cell = &c->m->cells[i];
-        if (!is_drawn(c, cell))
-            continue;
-        if (count == 0 || rounds[count - 1].round != cell->round) {
-            rounds = util_grow(rounds, count, &capacity, sizeof *rounds);
-            rounds[count++] = (candidate){cell->round, 0, 0};
-        }
-        rounds[count - 1].drawn++;
-        if (cell->target == c->m->baseline)
-            rounds[count - 1].peak = peak_of(c, cell);
-    }
-    if (count > 0) {
-        qsort(rounds, count, sizeof *rounds, by_rank);
-        size_t best = 1;
-        while (best < count && rounds[best].drawn == rounds[0].drawn)
-            best++;
-        c->round = rounds[(best - 1) / 2].round;
-    }
-    free(rounds);
-    return count > 0;
-}
-
-static void collect(chart *c)
-{
-    c->lines = xcalloc(c->m->targets_count, sizeof *c->lines);
-    double peak = 0;
-    for (size_t i = 0; i < c->m->cells_count; i++) {
-        const model_cell *cell = &c->m->cells[i];
-        if (!is_drawn(c, cell) || cell->round != c->round)
-            continue;
-        c->lines[c->count++].cell = cell;
-        peak = fmax(peak, peak_of(c, cell));
-        const model_reading *last = &cell->readings[cell->readings_count - 1];
-        c->seconds = fmax(c->seconds, (double)last->time_ns / 1e9);
-        if (!c->m->workloads[c->workload].is_command &&
-            (c->live == NULL || cell->target == c->m->baseline))
-            c->live = cell;
-    }
-    for (size_t i = 0; c->live != NULL && i < c->live->phases_count; i++) {
-        peak = fmax(peak, (double)c->live->phases[i].live_bytes);
-        c->seconds = fmax(c->seconds, (double)c->live->phases[i].time_ns / 1e9);
-    }
-    c->bytes = fmax(peak, 1);
-    c->seconds = c->seconds > 0 ? c->seconds : 1;
 }
 
 /* ---- axes ------------------------------------------------------------------------------------ */
@@ -216,7 +68,7 @@ static int step_decimals(double step)
 
 static double x_at(const chart *c, double seconds)
 {
-    return LEFT + (RIGHT - LEFT) * seconds / c->seconds;
+    return LEFT + (RIGHT - LEFT) * seconds / c->d.seconds;
 }
 
 static double y_at(const chart *c, double bytes)
@@ -226,7 +78,8 @@ static double y_at(const chart *c, double bytes)
 
 static void fit_axis(chart *c)
 {
-    c->unit = format_scale("bytes", c->bytes);
+    c->unit = format_scale("bytes", c->d.bytes);
+    c->bytes = c->d.bytes;
     double shown = c->bytes / c->unit.divisor;
     c->step = nice_step(shown, 5);
     double steps = ceil(shown / c->step - 1e-9);
@@ -250,9 +103,9 @@ static void put_y_axis(const chart *c)
 
 static void put_x_axis(const chart *c)
 {
-    double step = nice_step(c->seconds, 6);
+    double step = nice_step(c->d.seconds, 6);
     int decimals = step_decimals(step);
-    int steps = (int)floor(c->seconds / step + 1e-9);
+    int steps = (int)floor(c->d.seconds / step + 1e-9);
     for (int i = 0; i <= steps; i++) {
         double x = x_at(c, i * step);
         fprintf(c->out,
@@ -262,8 +115,8 @@ static void put_x_axis(const chart *c)
     }
     fprintf(c->out, "<text class=\"tick\" text-anchor=\"middle\" x=\"%.0f\" y=\"%.0f\">%s</text>\n",
             (LEFT + RIGHT) / 2, BOTTOM + 36,
-            c->m->workloads[c->workload].is_command ? "time since the start"
-                                                    : "time on each run's own clock");
+            c->d.m->workloads[c->d.workload].is_command ? "time since the start"
+                                                        : "time on each run's own clock");
 }
 
 /* ---- live bytes and phases ------------------------------------------------------------------- */
@@ -274,9 +127,9 @@ static void put_live(const chart *c)
 {
     fprintf(c->out, "<path class=\"live\" d=\"M%.0f %.0f", LEFT, BOTTOM);
     double last = LEFT;
-    for (size_t i = 0; i < c->live->phases_count; i++) {
-        last = x_at(c, (double)c->live->phases[i].time_ns / 1e9);
-        fprintf(c->out, "L%.1f %.1f", last, y_at(c, (double)c->live->phases[i].live_bytes));
+    for (size_t i = 0; i < c->d.live->phases_count; i++) {
+        last = x_at(c, (double)c->d.live->phases[i].time_ns / 1e9);
+        fprintf(c->out, "L%.1f %.1f", last, y_at(c, (double)c->d.live->phases[i].live_bytes));
     }
     fprintf(c->out, "L%.1f %.0fZ\"/>\n", last, BOTTOM);
 }
@@ -285,8 +138,8 @@ static void put_phases(const chart *c)
 {
     double last = LEFT;
     size_t drawn = 0;
-    for (size_t i = 0; i < c->live->phases_count && drawn < PHASES_DRAWN; i++) {
-        const model_phase *phase = &c->live->phases[i];
+    for (size_t i = 0; i < c->d.live->phases_count && drawn < PHASES_DRAWN; i++) {
+        const model_phase *phase = &c->d.live->phases[i];
         double x = x_at(c, (double)phase->time_ns / 1e9);
         if (x - last < 2)
             continue; /* the baseline at 0, or one that is over before it could be seen */
@@ -305,50 +158,11 @@ static void put_phases(const chart *c)
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-size_t chart_thin(const double *values, size_t count, size_t *indices)
-{
-    size_t n = 0;
-    if (count <= CHART_POINTS) {
-        for (; n < count; n++)
-            indices[n] = n;
-        return n;
-    }
-    const size_t buckets = CHART_POINTS / 2 - 1;
-    indices[n++] = 0;
-    for (size_t b = 0; b < buckets; b++) {
-        size_t from = 1 + (count - 2) * b / buckets;
-        size_t to = 1 + (count - 2) * (b + 1) / buckets;
-        size_t low = from;
-        size_t high = from;
-        for (size_t i = from; i < to; i++) {
-            low = values[i] < values[low] ? i : low;
-            high = values[i] > values[high] ? i : high;
-        }
-        indices[n++] = low < high ? low : high;
-        if (low != high)
-            indices[n++] = low < high ? high : low;
-    }
-    indices[n++] = count - 1;
-    return n;
-}
-
 static void put_name(const chart *c, const series *line, size_t limit)
 {
-    char *name = format_terminal(c->m->targets[line->cell->target].name, limit);
+    char *name = format_terminal(c->d.m->targets[line->cell->target].name, limit);
     format_xml(c->out, name);
     free(name);
-}
-
-/* The baseline is the first colour; the others follow in their order, those that are missing left
- * out: the same in every chart of a report. */
-static size_t color_of(const model *m, size_t target)
-{
-    size_t color = 1;
-    if (target == m->baseline)
-        return 0;
-    for (size_t i = 0; i < target; i++)
-        color += i != m->baseline && m->targets[i].missing == NULL;
-    return color;
 }
 
 /* Draws a line and notes where it ends. */
@@ -360,11 +174,11 @@ static void put_line(const chart *c, series *line)
     size_t indices[CHART_POINTS];
     size_t count = 0;
     for (size_t i = 0; i < cell->readings_count; i++) {
-        if (value_of(c, cell, i, &values[count]))
+        if (chart_data_value(&c->d, cell, i, &values[count]))
             times[count++] = (double)cell->readings[i].time_ns / 1e9;
     }
     size_t n = chart_thin(values, count, indices);
-    size_t color = color_of(c->m, cell->target);
+    size_t color = chart_color(c->d.m, cell->target);
     fprintf(c->out, "<path class=\"line s%zu%s\" d=\"", color % COLORS,
             color >= COLORS ? " dash" : "");
     for (size_t i = 0; i < n; i++) {
@@ -393,18 +207,18 @@ static int by_end(const void *a, const void *b)
  * again from the bottom where they would leave the picture. */
 static void place_labels(chart *c)
 {
-    series **order = xcalloc(c->count, sizeof *order);
-    for (size_t i = 0; i < c->count; i++)
+    series **order = xcalloc(c->d.count, sizeof *order);
+    for (size_t i = 0; i < c->d.count; i++)
         order[i] = &c->lines[i];
-    qsort(order, c->count, sizeof *order, by_end);
-    double gap = fmin(LABEL_GAP, (BOTTOM + 8 - TOP) / (double)c->count);
-    for (size_t i = 0; i < c->count; i++) {
+    qsort(order, c->d.count, sizeof *order, by_end);
+    double gap = fmin(LABEL_GAP, (BOTTOM + 8 - TOP) / (double)c->d.count);
+    for (size_t i = 0; i < c->d.count; i++) {
         order[i]->label_y = order[i]->end_y;
         if (i > 0)
             order[i]->label_y = fmax(order[i]->label_y, order[i - 1]->label_y + gap);
     }
     double limit = BOTTOM + 8;
-    for (size_t i = c->count; i-- > 0; limit -= gap)
+    for (size_t i = c->d.count; i-- > 0; limit -= gap)
         order[i]->label_y = fmin(order[i]->label_y, limit);
     free(order);
 }
@@ -412,7 +226,7 @@ static void place_labels(chart *c)
 static void put_label(const chart *c, const series *line)
 {
     double shown = line->last / c->unit.divisor;
-    size_t chosen = color_of(c->m, line->cell->target), color = chosen % COLORS;
+    size_t chosen = chart_color(c->d.m, line->cell->target), color = chosen % COLORS;
     fprintf(c->out,
             "<path class=\"lead s%zu\" d=\"M%.1f %.1fL%.0f %.1fL%.0f %.1f\"/>"
             "<circle class=\"%s s%zu\" cx=\"%.0f\" cy=\"%.1f\" r=\"3.5\"/>"
@@ -454,9 +268,9 @@ static const char style[] =
 
 static void put_head(const chart *c)
 {
-    const char *what = c->bit == ABENCH_MEMORY_RSS ? "RSS" : "PSS";
-    bool command = c->m->workloads[c->workload].is_command;
-    const char *label = c->m->workloads[c->workload].label;
+    const char *what = c->d.bit == ABENCH_MEMORY_RSS ? "RSS" : "PSS";
+    bool command = c->d.m->workloads[c->d.workload].is_command;
+    const char *label = c->d.m->workloads[c->d.workload].label;
     fprintf(c->out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"%d\" height=\"%d\" "
             "viewBox=\"0 0 %d %d\">\n<title>%s over time by allocator: ",
@@ -471,10 +285,10 @@ static void put_head(const chart *c)
     fprintf(c->out,
             "</text>\n<text class=\"sub\" x=\"16\" y=\"46\">The same %s for every target; lower is "
             "better. Round %u%s.",
-            command ? "command" : "operations", c->round + 1,
-            c->above ? ", above the baseline reading" : "");
-    if (c->live != NULL) {
-        char *name = format_terminal(c->m->targets[c->live->target].name, NAME_WIDTH);
+            command ? "command" : "operations", c->d.round + 1,
+            c->d.above ? ", above the baseline reading" : "");
+    if (c->d.live != NULL) {
+        char *name = format_terminal(c->d.m->targets[c->d.live->target].name, NAME_WIDTH);
         fputs(" Grey (live bytes) and phases: ", c->out);
         format_xml(c->out, name);
         fputc('.', c->out);
@@ -485,25 +299,27 @@ static void put_head(const chart *c)
 
 bool chart_rss(const model *m, size_t workload, FILE *out)
 {
-    chart c = {.m = m, .workload = workload, .out = out, .bit = choose_bit(m, workload)};
-    c.above = all_have_baseline(&c);
-    if (!choose_round(&c))
+    chart c = {.out = out};
+    if (!chart_data_make(&c.d, m, workload))
         return false;
-    collect(&c);
+    c.lines = xcalloc(c.d.count, sizeof *c.lines);
+    for (size_t i = 0; i < c.d.count; i++)
+        c.lines[i].cell = c.d.cells[i];
     fit_axis(&c);
     put_head(&c);
-    if (c.live != NULL && c.live->phases_count > 0)
+    if (c.d.live != NULL && c.d.live->phases_count > 0)
         put_live(&c);
     put_y_axis(&c);
     put_x_axis(&c);
-    if (c.live != NULL)
+    if (c.d.live != NULL)
         put_phases(&c);
-    for (size_t i = 0; i < c.count; i++)
+    for (size_t i = 0; i < c.d.count; i++)
         put_line(&c, &c.lines[i]);
     place_labels(&c);
-    for (size_t i = 0; i < c.count; i++)
+    for (size_t i = 0; i < c.d.count; i++)
         put_label(&c, &c.lines[i]);
     fputs("</svg>\n", out);
     free(c.lines);
+    chart_data_clear(&c.d);
     return true;
 }

@@ -9,10 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "tool/model.h"
-
-/* The most points a line is drawn with. */
-#define CHART_POINTS 600u
+#include "tool/report/chart_data.h"
 
 /* "rss-w00-churn-cross-slots-15000.svg": letters, digits and dashes. free() it. */
 char *chart_name(const model *m, size_t workload);
@@ -20,9 +17,5 @@ char *chart_name(const model *m, size_t workload);
 /* Draws one round of a workload: of those in which most targets were read, the one whose peak of
  * the baseline is the median. false, with nothing written, when no cell has a reading. */
 bool chart_rss(const model *m, size_t workload, FILE *out);
-
-/* At most CHART_POINTS indices of count values, in order, into indices; the first, the last, and
- * the smallest and largest of each stretch stay. Returns how many. */
-size_t chart_thin(const double *values, size_t count, size_t *indices);
 
 #endif

@@ -1,10 +1,12 @@
 #include "tool/report/format.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "tool/util.h"
 
@@ -245,6 +247,20 @@ format_unit format_scale(const char *unit, double largest)
         return known[i].scales[fit];
     }
     return (format_unit){unit, 1};
+}
+
+char *format_date(const char *unix_s)
+{
+    char *end;
+    errno = 0;
+    long long seconds = strtoll(unix_s, &end, 10);
+    time_t when = (time_t)seconds;
+    struct tm parts;
+    char text[64];
+    if (end != unix_s && *end == '\0' && errno == 0 && gmtime_r(&when, &parts) != NULL &&
+        strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &parts) > 0)
+        return xstrdup(text);
+    return xstrdup(unix_s);
 }
 
 int format_decimals(double value)

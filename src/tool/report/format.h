@@ -57,6 +57,9 @@ char *format_count(double count);
 /* (maximum - minimum) / median of some rounds: "±2.1%", "±>999%". free() it. */
 char *format_spread(double spread);
 
+/* "2026-11-30 22:19:50 UTC" of a count of seconds; a text that is none as it is. free() it. */
+char *format_date(const char *unix_s);
+
 /* Decimals that leave three digits of a value. */
 int format_decimals(double value);
 

@@ -344,7 +344,7 @@ static char *target_slug(const latency *l, size_t index)
 static bool write_one(const abench_histogram *h, const char *path, char *message,
                       size_t message_size)
 {
-    char *part = xasprintf("%s.tmp", path);
+    char *part = xasprintf("%s.%ld-0.tmp", path, (long)getpid()); /* leftover.h knows it */
     const int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
     abench_error error = ABENCH_ERROR_INIT;
     bool whole = false;
@@ -387,10 +387,11 @@ bool latency_write(const latency *l, char *message, size_t message_size)
     char *folder = xasprintf("%s/hgrm", l->m->directory);
     char *workload = format_slug(w->label, 48);
     struct stat info;
-    bool whole = (mkdir(folder, 0777) == 0 || errno == EEXIST) && lstat(folder, &info) == 0 &&
-                 S_ISDIR(info.st_mode);
+    const int error = mkdir(folder, 0777) == 0 || errno == EEXIST ? ENOTDIR : errno;
+    bool whole = error == ENOTDIR && lstat(folder, &info) == 0 && S_ISDIR(info.st_mode);
     if (!whole)
-        snprintf(message, message_size, "the directory %s cannot be made", folder);
+        snprintf(message, message_size, "the directory %s cannot be made: %s", folder,
+                 strerror(error));
     for (size_t i = 0; i < l->count && whole; i++) {
         char *target = target_slug(l, i);
         char *name = xasprintf("%s%s%s-%s", w->id, *workload != '\0' ? "-" : "", workload, target);

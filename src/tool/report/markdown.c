@@ -1,36 +1,30 @@
 #include "tool/report/markdown.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <unistd.h>
 
 #include "tool/report/accounts.h"
+#include "tool/report/advice.h"
 #include "tool/report/after.h"
 #include "tool/report/fitness.h"
 #include "tool/report/format.h"
 #include "tool/report/fragmentation.h"
 #include "tool/report/latency.h"
+#include "tool/report/machines.h"
 #include "tool/report/notes.h"
 #include "tool/report/phases.h"
 #include "tool/report/view.h"
+#include "tool/util.h"
 
 /* ---- what was asked, and where --------------------------------------------------------------- */
 
 static void put_date(FILE *out, const char *unix_s)
 {
-    char *end;
-    errno = 0;
-    long long seconds = strtoll(unix_s, &end, 10);
-    time_t when = (time_t)seconds;
-    struct tm parts;
-    char text[64];
-    if (end != unix_s && *end == '\0' && errno == 0 && gmtime_r(&when, &parts) != NULL &&
-        strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &parts) > 0)
-        fputs(text, out);
-    else
-        format_markdown(out, unix_s);
+    char *text = format_date(unix_s);
+    format_markdown(out, text);
+    free(text);
 }
 
 static void put_head(const model *m, FILE *out)
@@ -158,6 +152,18 @@ static void put_notes(FILE *out, const char *head, note_list list)
 
 /* ---- a workload ------------------------------------------------------------------------------ */
 
+/* " **x0.72 [0.70 0.74]** better, rank 1-2". */
+static void put_ratio(const view_cell *cell, FILE *out)
+{
+    const char *strong = cell->verdict != 0 ? "**" : "";
+    if (cell->ratio[0] != '\0')
+        fprintf(out, " %s%s%s", strong, cell->ratio, strong);
+    if (cell->word[0] != '\0')
+        fprintf(out, " %s", cell->word);
+    if (cell->rank[0] != '\0')
+        fprintf(out, "%s rank %s", cell->word[0] != '\0' ? "," : "", cell->rank);
+}
+
 static void put_table(const view *v, FILE *out)
 {
     fputs("\n| target ", out);
@@ -178,34 +184,103 @@ static void put_table(const view *v, FILE *out)
         for (size_t j = 0; j < v->columns_count; j++) {
             view_cell cell = view_at(v, i, j);
             fprintf(out, " | %s%s%s", cell.value, cell.spread[0] != '\0' ? " " : "", cell.spread);
-            if (v->columns[j].wants_ratio && cell.ratio[0] != '\0') {
-                const char *strong = cell.verdict != 0 ? "**" : "";
-                fprintf(out, " %s%s%s", strong, cell.ratio, strong);
-                format_markdown(out, cell.mark);
-            }
+            if (v->columns[j].wants_ratio)
+                put_ratio(&cell, out);
         }
         fputs(" |\n", out);
     }
 }
 
-/* How far apart the two cells of the baseline read, in the metrics that the table compares. */
-static void put_noise(const view *v, FILE *out)
+static void put_percent(FILE *out, double share)
 {
-    const char *between = "\nA/A noise (the baseline against itself, over the rounds): ";
-    for (size_t i = 0; i < v->columns_count; i++) {
-        const view_column *c = &v->columns[i];
-        const summary_row *again =
-            summary_find(v->s, v->workload, v->s->m->baseline, true, c->metric);
-        if (again == NULL || again->ratios == 0 || !c->wants_ratio)
+    char *text = advice_percent(share);
+    fputs(text, out);
+    free(text);
+}
+
+/* What is judged, and by what: how far apart the two cells of the baseline read, and the threshold
+ * that follows. */
+static void put_noise(const verdicts *v, size_t workload, FILE *out)
+{
+    bool begun = false;
+    for (size_t i = 0; i < v->count; i++) {
+        const verdict_metric *metric = &v->metrics[i];
+        if (metric->workload != workload || metric->count == 0)
             continue;
-        fputs(between, out);
-        format_markdown(out, c->title);
-        fprintf(out, " x%.3f (x%.3f to x%.3f)", again->ratio, again->ratio_minimum,
-                again->ratio_maximum);
-        between = ", ";
+        if (!begun)
+            fputs("\nWhat the verdicts stand on (A/A: the baseline against itself in the same "
+                  "rounds):\n\n| metric | better | A/A | threshold | rounds | needed | |\n"
+                  "|---|---|---:|---:|---:|---:|---|\n",
+                  out);
+        begun = true;
+        fputs("| ", out);
+        format_markdown(out, metric->title);
+        char *noise = metric->aa.count > 0
+                          ? advice_ratio(metric->aa.estimate, metric->aa.low, metric->aa.high)
+                          : NULL;
+        fprintf(out, " | %s | %s | ",
+                metric->direction == ABENCH_DIRECTION_HIGHER ? "higher" : "lower",
+                noise != NULL ? noise : "n/a");
+        put_percent(out, metric->threshold);
+        fprintf(out, " | %" PRIu32 " | %" PRIu32 " | %s |\n", metric->rounds, metric->rounds_least,
+                metric->refused ? "refused: A/A separates" : "");
+        free(noise);
     }
-    if (between[0] == ',')
+}
+
+/* The arms of a metric by their places, as "1 tcmalloc; 2-3 jemalloc, mimalloc (a tie)". */
+static void put_places(const verdicts *v, const verdict_metric *metric, FILE *out)
+{
+    const model *m = v->s->m;
+    size_t said = 0;
+    const uint32_t arms = (uint32_t)metric->count + 1;
+    for (uint32_t low = 1; low <= arms; low++) {
+        for (uint32_t high = low; high <= arms; high++) {
+            size_t found = 0;
+            for (size_t target = 0; target < m->targets_count; target++) {
+                const verdict *item = verdict_of(metric, target);
+                if (item == NULL || !item->has_rank || item->rank_low != low ||
+                    item->rank_high != high)
+                    continue;
+                if (found > 0)
+                    fputs(", ", out);
+                else if (low == high)
+                    fprintf(out, "%s%" PRIu32 " ", said > 0 ? "; " : "", low);
+                else
+                    fprintf(out, "%s%" PRIu32 "-%" PRIu32 " ", said > 0 ? "; " : "", low, high);
+                format_markdown(out, m->targets[target].name);
+                found++;
+                said++;
+            }
+            fputs(found > 1 ? " (a tie)" : "", out);
+        }
+    }
+}
+
+static void put_ranks(const verdicts *v, size_t workload, FILE *out)
+{
+    for (size_t i = 0; i < v->count; i++) {
+        const verdict_metric *metric = &v->metrics[i];
+        if (metric->workload != workload || !metric->is_main || !metric->base.has_rank)
+            continue;
+        fputs("\nRanks by ", out);
+        format_markdown(out, metric->title);
+        fputs(": ", out);
+        put_places(v, metric, out);
         fputs(".\n", out);
+    }
+}
+
+/* The paragraph of a text, escaped. */
+static void put_advice(FILE *out, const advice_text *text)
+{
+    char *joined = advice_join(text);
+    if (text->count > 0) {
+        fputc('\n', out);
+        format_markdown(out, joined);
+        fputc('\n', out);
+    }
+    free(joined);
 }
 
 static void put_phases(const view *v, FILE *out)
@@ -256,31 +331,39 @@ static void put_work(const model *m, size_t workload, FILE *out)
     }
 }
 
-static void put_workload(const summary *s, size_t workload, const char *chart, FILE *out)
+static void put_workload(const verdicts *all, const advice *a, size_t workload, const char *chart,
+                         FILE *out)
 {
-    const model_workload *w = &s->m->workloads[workload];
-    view *v = view_make(s, workload);
+    const model *m = all->s->m;
+    const model_workload *w = &m->workloads[workload];
+    view *v = view_make(all, workload);
     char *sentence;
     fputs("\n## ", out);
     format_markdown(out, w->label);
     fprintf(out, "\n\n%s, %zu of %" PRIu32 " rounds%s%s%s.\n",
-            w->is_command ? "A command" : "A tape", v->rounds, s->m->rounds, view_mode(v),
-            v->held[0] != '\0' ? ", " : "", v->held);
-    put_work(s->m, workload, out);
+            w->is_command ? "A command" : "A tape", v->rounds, model_rounds(m, workload),
+            view_mode(v), v->held[0] != '\0' ? ", " : "", v->held);
+    if (m->workloads_count > 1) /* else it stands above */
+        put_advice(out, &a->workloads[workload]);
     if (v->rounds == 0)
         fputs("\nNo round is finished.\n", out);
     else if (v->columns_count == 0)
         fputs("\nNo cell has a number.\n", out);
     else
         put_table(v, out);
-    put_noise(v, out);
+    put_ranks(all, workload, out);
+    if (v->rounds > 0)
+        put_notes(out, "\nBeware:\n\n", notes_verdicts(all, workload));
+    put_notes(out, "\nFailed cells:\n\n", notes_failures(m, workload));
+    put_noise(all, workload, out);
+    machines_markdown(all, workload, out);
     if (view_share(v, &sentence)) {
         fputc('\n', out);
         format_markdown(out, sentence);
         fputs(".\n", out);
         free(sentence);
     }
-    put_notes(out, "\nFailed cells:\n\n", notes_failures(s->m, workload));
+    put_work(m, workload, out);
     if (chart != NULL)
         fprintf(out, "\n![RSS over time](%s)\n", chart);
     put_phases(v, out);
@@ -296,14 +379,28 @@ static void put_reading_help(const model *m, FILE *out)
 {
     fputs("\n## How to read it\n\n"
           "- Each value is the median over the rounds; ± is (max - min) / median.\n"
-          "- **x0.72** is the median of the rounds' ratios to ",
+          "- **x0.72 [0.70 0.74]** is the ratio to ",
           out);
     format_markdown(out, m->targets[m->baseline].name);
     fputs(
-        ", each taken within one round. \\~ after it: call it a tie - the rounds lie on both "
-        "sides of 1, or come as near to 1 as the baseline comes far from it against itself (A/A), "
-        "to whichever side. ? after it: one round only, which proves nothing.\n"
-        "- A/A is the baseline run twice a round. A difference smaller than that is noise.\n"
+        " and its interval. Ratios are taken within one round; 0.72 is the Hodges-Lehmann middle "
+        "of "
+        "theirs, and the interval is that of the exact signed-rank test. It needs no normal "
+        "distribution. 95 % are meant of all targets of a metric together (Bonferroni). Too few "
+        "rounds for that have no interval, and no verdict.\n"
+        "- *better* and *worse*: the interval is clear of the threshold. *same*: it lies within "
+        "the "
+        "threshold on both sides, so there is no difference that matters. *not told apart*: "
+        "neither; more rounds make it narrower.\n"
+        "- The threshold is 1 %, or what the baseline reaches against itself (A/A), where that is "
+        "more. A/A is the baseline run twice a round: both are the same, so what they differ by is "
+        "noise. Where A/A itself differs surely (signed-rank test, Holm over all metrics), "
+        "something is wrong with the measurement, and the metric is refused: nothing in it is "
+        "ranked.\n"
+        "- A rank is the places that a target may have: better than it are those that are proven "
+        "so against it, all pairs compared. Those with the same places are a tie: none of them is "
+        "proven better.\n"
+        "- *not steady*: it still moves from the first half of its runs to the second.\n"
         "- Time is the median over slices of work, without each phase's first, waits and pauses. "
         "Of several timed phases it is the mean of their medians, weighed by their operations; "
         "their ratios are weighed by the baseline's time in each.\n"
@@ -343,6 +440,32 @@ static void put_reading_help(const model *m, FILE *out)
           out);
 }
 
+static void put_steps(const advice *a, FILE *out)
+{
+    if (a->next_count > 0)
+        fputs("\n## Next\n", out);
+    for (size_t i = 0; i < a->next_count; i++) {
+        fputc('\n', out);
+        format_markdown(out, a->next[i].why);
+        fputc('\n', out);
+        if (a->next[i].command == NULL)
+            continue;
+        fputc('\n', out);
+        format_markdown_block(out, a->next[i].command);
+    }
+}
+
+/* Runs leave a plan behind, unless no plan can hold their words. */
+static void put_plan(const model *m, FILE *out)
+{
+    char *path = xasprintf("%s/plan.json", m->directory);
+    if (access(path, F_OK) == 0)
+        fputs("\nThe same from a file, here or on another machine: `allocbench run --plan` "
+              "[plan.json](plan.json) `-o OTHER`\n",
+              out);
+    free(path);
+}
+
 static void put_files(const model *m, char *const *charts, FILE *out)
 {
     const char *histograms =
@@ -351,6 +474,7 @@ static void put_files(const model *m, char *const *charts, FILE *out)
                        : "";
     fputs("\n## Again\n\n", out);
     format_markdown_block(out, m->command_line);
+    put_plan(m, out);
     fputs(
         "\n## Files\n\n"
         "- [summary.tsv](summary.tsv): a line a workload, target and metric\n"
@@ -370,18 +494,41 @@ static void put_files(const model *m, char *const *charts, FILE *out)
     }
 }
 
-void markdown_report(const summary *s, char *const *charts, FILE *out)
+/* Of each workload in one line; a single one's stands above. */
+static void put_verdicts(const model *m, const advice *a, FILE *out)
 {
-    const model *m = s->m;
+    fputs("\n## Verdict\n", out);
+    put_advice(out, &a->overall);
+    if (a->overall.count == 0)
+        fputs("\nNo round is finished.\n", out);
+    for (size_t i = 0; i < a->workloads_count && m->workloads_count > 1; i++) {
+        char *joined = advice_join(&a->workloads[i]);
+        fputs(i == 0 ? "\n- *" : "- *", out);
+        format_markdown(out, m->workloads[i].label);
+        fputs("*: ", out);
+        format_markdown(out, *joined != '\0' ? joined : "No round is finished.");
+        fputc('\n', out);
+        free(joined);
+    }
+}
+
+void markdown_report(const verdicts *v, char *const *charts, FILE *out)
+{
+    const model *m = v->s->m;
+    advice *a = advice_make(v);
     put_head(m, out);
+    put_verdicts(m, a, out);
     fitness_head(&m->machine, out);
     for (size_t i = 0; i < m->workloads_count; i++)
-        put_workload(s, i, charts[i], out);
+        put_workload(v, a, i, charts[i], out);
     put_reading_help(m, out);
     put_notes(out, "\n## Notes\n\n", notes_make(m));
     put_targets(m, out);
     put_notes(out, "\nMissing:\n\n", notes_missing(m));
     put_machine(m, out);
+    machines_list_markdown(m, out);
     accounts_markdown(m, out);
+    put_steps(a, out);
     put_files(m, charts, out);
+    advice_free(a);
 }

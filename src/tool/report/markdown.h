@@ -6,9 +6,9 @@
 
 #include <stdio.h>
 
-#include "tool/report/summary.h"
+#include "tool/report/verdict.h"
 
 /* charts[i]: the file with the chart of workload i, beside the report; NULL: there is none. */
-void markdown_report(const summary *s, char *const *charts, FILE *out);
+void markdown_report(const verdicts *v, char *const *charts, FILE *out);
 
 #endif

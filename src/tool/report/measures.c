@@ -76,15 +76,16 @@ bool measures_has(const view *v, const measure *column)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-/* "x0.72~" of a MEASURE_COMPARED; "" where there is none. free() it. */
+/* "x0.72 [0.70 0.74] +" of a MEASURE_COMPARED; "" where there is none. free() it. */
 static char *ratio_text(const view *v, size_t row, const measure *column)
 {
-    const view_column c = {.metric = column->name, .divisor = MIB};
+    view_column c = {.metric = column->name, .divisor = MIB};
     view_cell cell;
     if (column->kind != MEASURE_COMPARED)
         return xstrdup("");
+    c.judged = verdicts_find(v->verdicts, v->workload, column->name);
     cell = view_of(v, row, &c);
-    return xasprintf("%s%s", cell.ratio, cell.ratio[0] != '\0' ? cell.mark : "");
+    return xasprintf("%s%s%s", cell.ratio, cell.mark[0] != '\0' ? " " : "", cell.mark);
 }
 
 /* How wide spreads and ratios stand behind a column's values; 0: they do not line up. */

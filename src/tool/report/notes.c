@@ -7,8 +7,11 @@
 
 #include <allocbench/machine.h>
 
+#include "tool/report/advice.h"
 #include "tool/report/after.h"
+#include "tool/report/machines.h"
 #include "tool/report/summary.h"
+#include "tool/report/words.h"
 #include "tool/util.h"
 
 #define NAMES_MAX 4u /* of targets or workloads that said the same; more are only counted */
@@ -308,6 +311,116 @@ note_list notes_make(const model *m)
             xasprintf("%zu run%s died and left %s%s", m->dead_count, m->dead_count == 1 ? "" : "s",
                       m->dead[0], m->dead_count == 1 ? "" : " and others"),
             NULL);
+    return c.list;
+}
+
+/* ---- the verdicts ---------------------------------------------------------------------------- */
+
+static bool is_short(const verdict_metric *metric)
+{
+    bool all = metric->count > 0;
+    for (size_t i = 0; i < metric->count && all; i++)
+        all = metric->items[i].result.verdict == ABENCH_COMPARED_TOO_FEW;
+    return all;
+}
+
+/* Where a main metric is short, the verdict says so. */
+static void add_too_few(collector *c, const verdicts *v, size_t workload)
+{
+    const verdict_metric *first = NULL;
+    for (size_t i = 0; i < v->count; i++) {
+        const verdict_metric *metric = &v->metrics[i];
+        if (metric->workload != workload || !is_short(metric))
+            continue;
+        if (metric->is_main)
+            return;
+        if (first == NULL || metric->rounds_least > first->rounds_least)
+            first = metric;
+    }
+    if (first != NULL)
+        add(c,
+            xasprintf("%s: not enough rounds: %u needed for a verdict (%u here)", first->title,
+                      first->items[0].result.rounds_needed, first->rounds),
+            NULL);
+}
+
+static void add_refused(collector *c, const verdicts *v, size_t workload)
+{
+    const model *m = v->s->m;
+    for (size_t i = 0; i < v->count; i++) {
+        const verdict_metric *metric = &v->metrics[i];
+        if (metric->workload != workload || !metric->refused)
+            continue;
+        char *share = advice_percent(fabs(metric->aa.estimate - 1));
+        add(c,
+            xasprintf("%s: A/A separates (%s differs from itself by %s): not ranked; see what "
+                      "allocbench doctor finds, then measure again",
+                      metric->title, m->targets[m->baseline].name, share),
+            NULL);
+        free(share);
+    }
+}
+
+/* Who still moves in a metric, and how far: "glibc (-2.8 %) and jemalloc (+4 %)"; "": nobody.
+ * Counts them. free() it. */
+static char *who_moves(const model *m, const verdict_metric *metric, size_t *count)
+{
+    words w = {NULL, 0};
+    size_t total = 0;
+    *count = 0;
+    for (size_t target = 0; target < m->targets_count; target++) {
+        const verdict *item = verdict_of(metric, target);
+        total += item != NULL && item->has_drift;
+    }
+    for (size_t target = 0; target < m->targets_count; target++) {
+        const verdict *item = verdict_of(metric, target);
+        if (item == NULL || !item->has_drift)
+            continue;
+        char *share = advice_percent(fabs(item->drift - 1));
+        words_add(&w, "%s%s (%c%s)", words_between(*count, total), m->targets[target].name,
+                  item->drift < 1 ? '-' : '+', share);
+        *count += 1;
+        free(share);
+    }
+    return words_take(&w);
+}
+
+static void add_unsteady(collector *c, const verdicts *v, size_t workload)
+{
+    for (size_t i = 0; i < v->count; i++) {
+        const verdict_metric *metric = &v->metrics[i];
+        size_t count = 0;
+        if (metric->workload != workload)
+            continue;
+        char *who = who_moves(v->s->m, metric, &count);
+        if (count > 0)
+            add(c,
+                xasprintf(
+                    "not steady in %s, from the first half of a run to its second: %s; longer "
+                    "runs may read otherwise",
+                    metric->title, who),
+                NULL);
+        free(who);
+    }
+}
+
+/* Where machines disagree. */
+static void add_machines(collector *c, const verdicts *v, size_t workload)
+{
+    size_t count;
+    char **sentences = machines_sentences(v, workload, &count);
+    for (size_t i = 0; i < count; i++)
+        add(c, sentences[i], NULL);
+    free(sentences);
+}
+
+note_list notes_verdicts(const verdicts *v, size_t workload)
+{
+    collector c = {.capacity = 0};
+    add_too_few(&c, v, workload);
+    add_refused(&c, v, workload);
+    add_unsteady(&c, v, workload);
+    add_machines(&c, v, workload);
     return c.list;
 }
 

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "tool/model.h"
+#include "tool/report/verdict.h"
 
 /* One sentence; text and who are not escaped. */
 typedef struct note {
@@ -26,6 +26,10 @@ typedef struct note_list {
 note_list notes_make(const model *m);
 
 void notes_free(note_list *list);
+
+/* What the verdicts of a workload lack, each with what to do: too few rounds, metrics that are
+ * refused because A/A separates, targets that are not steady. */
+note_list notes_verdicts(const verdicts *v, size_t workload);
 
 /* "round 1, jemalloc, workload: reason" for each failed cell of a workload. */
 note_list notes_failures(const model *m, size_t workload);

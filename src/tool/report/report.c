@@ -2,11 +2,14 @@
 
 #include <stdlib.h>
 
+#include "tool/leftover.h"
 #include "tool/report/chart.h"
 #include "tool/report/data.h"
+#include "tool/report/html.h"
 #include "tool/report/latency.h"
 #include "tool/report/markdown.h"
 #include "tool/report/summary.h"
+#include "tool/report/verdict.h"
 #include "tool/util.h"
 
 /* One file of the report, made in memory first. */
@@ -69,6 +72,7 @@ static bool write_latencies(const model *m, char *message, size_t message_size)
 
 typedef struct parts {
     const summary *s;
+    const verdicts *v;
     char **charts;
 } parts;
 
@@ -84,12 +88,17 @@ static void make_raw(const parts *from, FILE *out)
 
 static void make_summary(const parts *from, FILE *out)
 {
-    data_summary(from->s, out);
+    data_summary(from->v, out);
 }
 
 static void make_report(const parts *from, FILE *out)
 {
-    markdown_report(from->s, from->charts, out);
+    markdown_report(from->v, from->charts, out);
+}
+
+static void make_page(const parts *from, FILE *out)
+{
+    html_report(from->v, out);
 }
 
 bool report_write_all(const model *m, char *message, size_t message_size)
@@ -98,12 +107,12 @@ bool report_write_all(const model *m, char *message, size_t message_size)
         const char *name;
         void (*make)(const parts *from, FILE *out);
     } files[] = {
-        {"samples.csv", make_samples},
-        {"raw.tsv", make_raw},
-        {"summary.tsv", make_summary},
-        {"REPORT.md", make_report}, /* last: it names the others */
+        {"samples.csv", make_samples}, {"raw.tsv", make_raw},      {"summary.tsv", make_summary},
+        {"report.html", make_page},    {"REPORT.md", make_report}, /* last: it names the others */
     };
+    leftover_remove(m->directory);
     summary *s = summary_make(m);
+    verdicts *v = verdicts_make(s);
     char **charts = xcalloc(m->workloads_count + 1, sizeof *charts);
     bool whole =
         write_charts(m, charts, message, message_size) && write_latencies(m, message, message_size);
@@ -112,12 +121,13 @@ bool report_write_all(const model *m, char *message, size_t message_size)
         whole = page_open(&p, message, message_size);
         if (!whole)
             break;
-        files[i].make(&(parts){s, charts}, p.out);
+        files[i].make(&(parts){s, v, charts}, p.out);
         whole = page_close(&p, m, files[i].name, message, message_size);
     }
     for (size_t i = 0; i < m->workloads_count; i++)
         free(charts[i]);
     free(charts);
+    verdicts_free(v);
     summary_free(s);
     return whole;
 }

@@ -1,8 +1,8 @@
 /*
  * report.h - everything that is made from a model: tables, Markdown, TSV, CSV, SVG.
  *
- * Statistics here are the simple ones: median over rounds, spread = (max - min) / median, ratio to
- * the baseline = median of the rounds' ratios, and '~' where the rounds' ratios straddle 1.
+ * What the numbers prove is verdict.h's, and what follows from that advice.h's: all kinds of output
+ * say the same of them.
  */
 #ifndef ABENCH_TOOL_REPORT_H
 #define ABENCH_TOOL_REPORT_H

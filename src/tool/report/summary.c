@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/records.h"
 #include "tool/util.h"
 
 static int by_value(const void *a, const void *b)
@@ -19,134 +18,6 @@ double summary_median(double *values, size_t count)
     qsort(values, count, sizeof *values, by_value);
     double high = values[count / 2];
     return count % 2 == 1 ? high : high / 2 + values[count / 2 - 1] / 2;
-}
-
-/* ---- time of a cell -------------------------------------------------------------------------- */
-
-/* The slices from..to - 1, which are those of one timed phase. */
-typedef struct part {
-    size_t from;
-    size_t to;
-    double operations; /* of all of them, the cold one too */
-    double median;     /* ns an operation of those that count */
-} part;
-
-/* What counts of a cell's slices: ns an operation by index, NAN where a slice does not count. */
-typedef struct timing {
-    double *slices;
-    size_t count;
-    part *parts; /* with a slice that counts; none: the cell has no time of its slices */
-    size_t parts_count;
-    double ns; /* an operation: the parts' medians, each as often as it has operations */
-} timing;
-
-static bool is_timed(const model_cell *cell, const char *phase)
-{
-    for (size_t i = 0; i < cell->phases_count; i++) {
-        if (cell->phases[i].timed && strcmp(cell->phases[i].name, phase) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* One of the phase's slices alone counts, of several not the first, which is cold. */
-static void add_part(timing *t, const model_cell *cell, size_t from, size_t to, double *scratch)
-{
-    part p = {from, to, 0, 0};
-    size_t n = 0;
-    for (size_t i = from; i < to; i++) {
-        const model_slice *slice = &cell->slices[i];
-        uint64_t ns = cell->lanes == 1 ? slice->cpu_ns : slice->busy_ns;
-        p.operations += (double)slice->operations;
-        if ((i == from && to - from > 1) || slice->operations == 0)
-            continue;
-        t->slices[i] = (double)ns / (double)slice->operations;
-        scratch[n++] = t->slices[i];
-    }
-    if (n == 0)
-        return;
-    p.median = summary_median(scratch, n);
-    t->parts[t->parts_count++] = p;
-}
-
-static timing timing_make(const model_cell *cell)
-{
-    timing t = {.count = cell->slices_count};
-    if (cell->failed || cell->lanes == 0 || t.count == 0)
-        return t;
-    t.slices = xcalloc(t.count, sizeof *t.slices);
-    t.parts = xcalloc(t.count, sizeof *t.parts);
-    double *scratch = xcalloc(t.count, sizeof *scratch);
-    double operations = 0;
-    for (size_t i = 0; i < t.count; i++)
-        t.slices[i] = NAN;
-    size_t end;
-    for (size_t i = 0; i < t.count; i = end) {
-        const char *phase = cell->slices[i].phase;
-        for (end = i + 1; end < t.count && strcmp(cell->slices[end].phase, phase) == 0;)
-            end++;
-        if (is_timed(cell, phase))
-            add_part(&t, cell, i, end, scratch);
-    }
-    for (size_t i = 0; i < t.parts_count; i++) {
-        t.ns += t.parts[i].operations * t.parts[i].median;
-        operations += t.parts[i].operations;
-    }
-    if (t.parts_count == 1)
-        t.ns = t.parts[0].median;
-    else if (t.parts_count > 1)
-        t.ns /= operations;
-    free(scratch);
-    return t;
-}
-
-static bool has_same_parts(const timing *t, const timing *base)
-{
-    if (t->parts_count == 0 || t->count != base->count || t->parts_count != base->parts_count)
-        return false;
-    for (size_t i = 0; i < t->parts_count; i++) {
-        if (t->parts[i].from != base->parts[i].from || t->parts[i].to != base->parts[i].to)
-            return false;
-    }
-    return true;
-}
-
-/* The median of a part's slice-by-slice ratios. false when the baseline has none above 0. */
-static bool part_ratio(const timing *t, const timing *base, const part *p, double *ratio)
-{
-    double *ratios = xcalloc(p->to - p->from, sizeof *ratios);
-    size_t n = 0;
-    for (size_t i = p->from; i < p->to; i++) {
-        if (base->slices[i] > 0 && t->slices[i] >= 0) /* false for NAN */
-            ratios[n++] = t->slices[i] / base->slices[i];
-    }
-    if (n > 0)
-        *ratio = summary_median(ratios, n);
-    free(ratios);
-    return n > 0;
-}
-
-/* The parts' ratios, each weighing what the baseline's time in it does: a phase of cheap operations
- * has as many slices as one of dear ones, and says little. false when the slices do not pair. */
-static bool timing_ratio(const timing *t, const timing *base, double *ratio)
-{
-    double sum = 0, weights = 0, single = 0;
-    size_t n = 0;
-    if (!has_same_parts(t, base))
-        return false;
-    for (size_t i = 0; i < base->parts_count; i++) {
-        const part *p = &base->parts[i];
-        if (!part_ratio(t, base, p, &single))
-            continue;
-        sum += p->operations * p->median * single;
-        weights += p->operations * p->median;
-        n++;
-    }
-    if (n == 1)
-        *ratio = single;
-    else if (weights > 0)
-        *ratio = sum / weights;
-    return n == 1 || weights > 0;
 }
 
 /* ---- pairing --------------------------------------------------------------------------------- */
@@ -189,10 +60,11 @@ size_t summary_rounds(const model *m, size_t workload)
 
 typedef struct maker {
     const model *m;
-    timing *timings;    /* by cell */
     const size_t *base; /* by cell: index of the baseline's cell of its round, or NONE */
+    size_t *order;      /* a workload's cells, of each target one behind the other */
     summary *s;
     size_t capacity;
+    size_t block_capacity;
 } maker;
 
 #define NONE ((size_t)-1)
@@ -204,8 +76,8 @@ static bool is_time(const char *metric)
 
 static bool value_of(const maker *k, size_t index, const char *metric, double *value)
 {
-    if (is_time(metric) && k->timings[index].parts_count > 0) {
-        *value = k->timings[index].ns;
+    if (is_time(metric) && k->s->timings[index].parts_count > 0) {
+        *value = k->s->timings[index].ns;
         return true;
     }
     const model_metric *found = model_cell_metric(&k->m->cells[index], metric);
@@ -214,19 +86,49 @@ static bool value_of(const maker *k, size_t index, const char *metric, double *v
     return found != NULL;
 }
 
+/* The value of one cell by that of another of its round. false: they did other work, or the second
+ * is not above 0. */
+static bool ratio_between(const summary *s, size_t cell, double value, size_t base, double under,
+                          const char *metric, double *ratio)
+{
+    if (!summary_same_work(&s->m->cells[cell], &s->m->cells[base]))
+        return false;
+    if (is_time(metric) && timing_ratio(&s->timings[cell], &s->timings[base], ratio))
+        return true;
+    if (under <= 0 || value < 0)
+        return false;
+    *ratio = value / under;
+    return isfinite(*ratio);
+}
+
 static bool ratio_of(const maker *k, size_t index, const char *metric, double value, double *ratio)
 {
     size_t base = k->base[index];
     double under;
-    if (base == NONE || base == index ||
-        !summary_same_work(&k->m->cells[index], &k->m->cells[base]))
-        return false;
-    if (is_time(metric) && timing_ratio(&k->timings[index], &k->timings[base], ratio))
-        return true;
-    if (!value_of(k, base, metric, &under) || under <= 0 || value < 0)
-        return false;
-    *ratio = value / under;
-    return isfinite(*ratio);
+    return base != NONE && base != index && value_of(k, base, metric, &under) &&
+           ratio_between(k->s, index, value, base, under, metric, ratio);
+}
+
+uint32_t summary_pairs(const summary *s, const summary_row *a, const summary_row *b, double *ratios,
+                       uint32_t *undefined)
+{
+    uint32_t n = 0;
+    *undefined = 0;
+    for (size_t i = 0, j = 0; i < a->n && j < b->n;) {
+        const summary_value *x = &a->values[i], *y = &b->values[j];
+        if (x->round != y->round) {
+            *(x->round < y->round ? &i : &j) += 1;
+            continue;
+        }
+        double ratio;
+        if (ratio_between(s, x->cell, x->value, y->cell, y->value, a->metric, &ratio) && ratio > 0)
+            ratios[n++] = ratio;
+        else if (summary_same_work(&s->m->cells[x->cell], &s->m->cells[y->cell]))
+            *undefined += 1;
+        i++;
+        j++;
+    }
+    return n;
 }
 
 static void finish_row(summary_row *row)
@@ -246,25 +148,22 @@ static void finish_row(summary_row *row)
     }
     if (row->ratios > 0) {
         row->ratio = summary_median(sorted, row->ratios);
-        row->ratio_minimum = sorted[0];
-        row->ratio_maximum = sorted[row->ratios - 1];
-        row->straddles = row->ratio_minimum <= 1 && row->ratio_maximum >= 1;
     }
     free(sorted);
 }
 
-/* One row: the cells from..to of one workload that are of this target. Without a value: no row. */
-static void add_row(maker *k, size_t from, size_t to, const summary_row *key)
+/* One row, of some cells of one target. Without a value: no row. */
+static void add_row(maker *k, const size_t *cells, size_t count, const summary_row *key)
 {
     summary_row row = *key;
     size_t capacity = 0;
-    for (size_t i = from; i < to; i++) {
-        const model_cell *cell = &k->m->cells[i];
-        summary_value v = {.round = cell->round};
-        if (cell->target != key->target || cell->again != key->again || cell->failed ||
-            !value_of(k, i, key->metric, &v.value))
+    for (size_t i = 0; i < count; i++) {
+        const model_cell *cell = &k->m->cells[cells[i]];
+        summary_value v = {.round = cell->round, .cell = cells[i]};
+        row.failed += cell->failed;
+        if (cell->failed || !value_of(k, v.cell, key->metric, &v.value))
             continue;
-        v.has_ratio = ratio_of(k, i, key->metric, v.value, &v.ratio);
+        v.has_ratio = ratio_of(k, v.cell, key->metric, v.value, &v.ratio);
         row.values = util_grow(row.values, row.n, &capacity, sizeof v);
         row.values[row.n++] = v;
     }
@@ -275,49 +174,77 @@ static void add_row(maker *k, size_t from, size_t to, const summary_row *key)
     k->s->rows[k->s->count++] = row;
 }
 
-static void add_targets(maker *k, size_t from, size_t to, summary_row key)
+static bool is_of_one_row(const model_cell *a, const model_cell *b)
 {
-    for (size_t target = 0; target < k->m->targets_count; target++) {
-        key.target = target;
-        key.again = false;
-        add_row(k, from, to, &key);
-        key.again = true;
-        if (target == k->m->baseline)
-            add_row(k, from, to, &key);
+    return a->target == b->target && a->again == b->again;
+}
+
+/* The rows of a metric: of each target, and of the baseline's second cells. */
+static void add_metric(maker *k, size_t count, summary_row key)
+{
+    summary_block block = {key.workload, key.metric, k->s->count, 0};
+    size_t end;
+    for (size_t i = 0; i < count; i = end) {
+        const model_cell *first = &k->m->cells[k->order[i]];
+        for (end = i + 1; end < count && is_of_one_row(first, &k->m->cells[k->order[end]]);)
+            end++;
+        key.target = first->target;
+        key.again = first->again;
+        if (!key.again || key.target == k->m->baseline)
+            add_row(k, k->order + i, end - i, &key);
     }
-    key.target = MODEL_FLOOR;
-    key.again = false;
-    add_row(k, from, to, &key);
+    block.to = k->s->count;
+    k->s->blocks = util_grow(k->s->blocks, k->s->blocks_count, &k->block_capacity, sizeof block);
+    k->s->blocks[k->s->blocks_count++] = block;
+}
+
+static bool is_known(const summary *s, size_t first, const char *metric)
+{
+    for (size_t i = first; i < s->blocks_count; i++) {
+        if (strcmp(s->blocks[i].metric, metric) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* By target, then by again, then as they were: by round. */
+static int by_arm(const void *a, const void *b, void *cells)
+{
+    const size_t i = *(const size_t *)a, j = *(const size_t *)b;
+    const model_cell *x = (const model_cell *)cells + i, *y = (const model_cell *)cells + j;
+    if (x->target != y->target)
+        return x->target < y->target ? -1 : 1;
+    if (x->again != y->again)
+        return x->again ? 1 : -1;
+    return (i > j) - (i < j);
 }
 
 static void add_workload(maker *k, size_t from, size_t to)
 {
-    const summary_row *rows = k->s->rows;
-    size_t first = k->s->count;
-    size_t workload = k->m->cells[from].workload;
+    const size_t first = k->s->blocks_count, workload = k->m->cells[from].workload;
     bool warm = false;
-    for (size_t i = from; i < to; i++)
-        warm = warm || k->timings[i].parts_count > 0;
+    for (size_t i = from; i < to; i++) {
+        k->order[i - from] = i;
+        warm = warm || k->s->timings[i].parts_count > 0;
+    }
+    qsort_r(k->order, to - from, sizeof *k->order, by_arm, k->m->cells);
+    k->s->starts[workload] = first;
     if (warm)
-        add_targets(k, from, to,
-                    (summary_row){.workload = workload,
-                                  .metric = SUMMARY_TIME,
-                                  .unit = "ns",
-                                  .direction = ABENCH_DIRECTION_LOWER});
+        add_metric(k, to - from,
+                   (summary_row){.workload = workload,
+                                 .metric = SUMMARY_TIME,
+                                 .unit = "ns",
+                                 .direction = ABENCH_DIRECTION_LOWER});
     for (size_t i = from; i < to; i++) {
         const model_cell *cell = &k->m->cells[i];
         for (size_t j = 0; j < cell->metrics_count; j++) {
             const model_metric *metric = &cell->metrics[j];
-            bool known = false;
-            rows = k->s->rows;
-            for (size_t r = first; r < k->s->count && !known; r++)
-                known = strcmp(rows[r].metric, metric->name) == 0;
-            if (!known)
-                add_targets(k, from, to,
-                            (summary_row){.workload = workload,
-                                          .metric = metric->name,
-                                          .unit = metric->unit,
-                                          .direction = metric->direction});
+            if (!is_known(k->s, first, metric->name))
+                add_metric(k, to - from,
+                           (summary_row){.workload = workload,
+                                         .metric = metric->name,
+                                         .unit = metric->unit,
+                                         .direction = metric->direction});
         }
     }
 }
@@ -342,49 +269,25 @@ static size_t *find_bases(const model *m)
     return base;
 }
 
-/* How far from 1 the baseline's ratios to itself go, whichever way: its second cell reads 5 % less
- * by the same chance by which a target reads 5 % more. */
-static double noise_of(const summary_row *again)
-{
-    double low = again->ratio_minimum > 0 ? 1 / again->ratio_minimum : INFINITY;
-    return fmax(1, fmax(low, again->ratio_maximum));
-}
-
-static void compare_with_noise(summary *s)
-{
-    for (size_t i = 0; i < s->count; i++) {
-        summary_row *row = &s->rows[i];
-        const summary_row *again =
-            summary_find(s, row->workload, s->m->baseline, true, row->metric);
-        if (again == NULL || again == row || again->ratios == 0 || row->ratios == 0)
-            continue;
-        double noise = noise_of(again);
-        row->in_noise = row->ratio_minimum <= noise && row->ratio_maximum >= 1 / noise;
-    }
-}
-
 summary *summary_make(const model *m)
 {
     maker k = {.m = m, .s = xcalloc(1, sizeof(summary))};
     size_t *base = find_bases(m);
     k.s->m = m;
     k.base = base;
-    k.timings = xcalloc(m->cells_count + 1, sizeof *k.timings);
+    k.order = xcalloc(m->cells_count + 1, sizeof *k.order);
+    k.s->timings = xcalloc(m->cells_count + 1, sizeof *k.s->timings);
+    k.s->starts = xcalloc(m->workloads_count + 1, sizeof *k.s->starts);
     for (size_t i = 0; i < m->cells_count; i++)
-        k.timings[i] = timing_make(&m->cells[i]);
+        k.s->timings[i] = timing_make(&m->cells[i]);
     size_t end;
     for (size_t i = 0; i < m->cells_count; i = end) {
         for (end = i; end < m->cells_count && m->cells[end].workload == m->cells[i].workload;)
             end++;
         add_workload(&k, i, end);
     }
-    compare_with_noise(k.s);
-    for (size_t i = 0; i < m->cells_count; i++) {
-        free(k.timings[i].slices);
-        free(k.timings[i].parts);
-    }
-    free(k.timings);
     free(base);
+    free(k.order);
     return k.s;
 }
 
@@ -394,6 +297,11 @@ void summary_free(summary *s)
         return;
     for (size_t i = 0; i < s->count; i++)
         free(s->rows[i].values);
+    for (size_t i = 0; i < s->m->cells_count; i++)
+        timing_clear(&s->timings[i]);
+    free(s->timings);
+    free(s->starts);
+    free(s->blocks);
     free(s->rows);
     free(s);
 }
@@ -401,11 +309,15 @@ void summary_free(summary *s)
 const summary_row *summary_find(const summary *s, size_t workload, size_t target, bool again,
                                 const char *metric)
 {
-    for (size_t i = 0; i < s->count; i++) {
-        const summary_row *row = &s->rows[i];
-        if (row->workload == workload && row->target == target && row->again == again &&
-            strcmp(row->metric, metric) == 0)
-            return row;
+    const size_t from = workload < s->m->workloads_count ? s->starts[workload] : s->blocks_count;
+    for (size_t i = from; i < s->blocks_count && s->blocks[i].workload == workload; i++) {
+        if (strcmp(s->blocks[i].metric, metric) != 0)
+            continue;
+        for (size_t at = s->blocks[i].from; at < s->blocks[i].to; at++) {
+            if (s->rows[at].target == target && s->rows[at].again == again)
+                return &s->rows[at];
+        }
+        return NULL;
     }
     return NULL;
 }

@@ -5,14 +5,8 @@
  * ratio of a round is the target's value over that of the baseline's first cell of this round, and
  * the ratio of a row is the median of its rounds' ratios.
  *
- * Time is taken from slices where there are any: of the timed phases, those after each phase's
- * first (cold) slice, or the only one that it has; thread CPU time an operation at one lane, wall
- * time without waits and pauses at more. A cell's time is the mean of its phases' medians over
- * slices, weighed by the phases' operations (the first slice's too). A round's ratio of times is,
- * for a phase, the median of the slice-by-slice ratios: slices pair by index, because the same tape
- * was cut at the same places and played in turn. Ratios of several phases are averaged by what the
- * phase weighs in the baseline's time, its operations times its median. Without such slices the
- * metric of the same name is used.
+ * Time is taken from slices where there are any (timing.h); else the metric of the same name is
+ * used.
  */
 #ifndef ABENCH_TOOL_REPORT_SUMMARY_H
 #define ABENCH_TOOL_REPORT_SUMMARY_H
@@ -22,11 +16,13 @@
 #include <stdint.h>
 
 #include "tool/model.h"
+#include "tool/report/timing.h"
 
 #define SUMMARY_TIME "time_ns_per_operation"
 
 typedef struct summary_value {
     uint32_t round;
+    size_t cell;    /* index in the model's cells */
     bool has_ratio; /* the baseline has a value above 0 in this round, and did the same work */
     double value;
     double ratio;
@@ -41,6 +37,7 @@ typedef struct summary_row {
     uint32_t direction;
     summary_value *values; /* one a round that has it, by round */
     size_t n;              /* at least 1 */
+    uint32_t failed;       /* rounds in which its cell failed */
     double median;
     double minimum;
     double maximum;
@@ -48,17 +45,25 @@ typedef struct summary_row {
     double spread;   /* (maximum - minimum) / median */
     size_t ratios;   /* rounds that could be paired; 0 for the baseline itself */
     double ratio;
-    double ratio_minimum;
-    double ratio_maximum;
-    bool straddles; /* the rounds' ratios touch or lie on both sides of 1 */
-    bool in_noise;  /* they overlap [1/m, m]; m: the largest of max(r, 1/r) over the A/A rounds */
 } summary_row;
+
+/* The rows of one metric of one workload. */
+typedef struct summary_block {
+    size_t workload;
+    const char *metric;
+    size_t from;
+    size_t to;
+} summary_block;
 
 /* The rows are sorted by workload, metric (as they first appear in the cells), target, again. */
 typedef struct summary {
-    const model *m; /* must outlive the summary */
+    const model *m;  /* must outlive the summary */
+    timing *timings; /* by cell */
     summary_row *rows;
     size_t count;
+    summary_block *blocks; /* in the rows' order; one may be empty */
+    size_t blocks_count;
+    size_t *starts; /* by workload: its first block; where it has none, some other workload's */
 } summary;
 
 summary *summary_make(const model *m);
@@ -69,6 +74,13 @@ void summary_free(summary *s);
 /* NULL when no round has a value. */
 const summary_row *summary_find(const summary *s, size_t workload, size_t target, bool again,
                                 const char *metric);
+
+/* The ratios of two rows of one workload and metric, a's value by b's, of the rounds that both
+ * have, in their order: how many. ratios has room for the smaller n. Rounds in which one of them
+ * did other work are left out; undefined counts those in which there is no ratio, because a value
+ * is not above 0. */
+uint32_t summary_pairs(const summary *s, const summary_row *a, const summary_row *b, double *ratios,
+                       uint32_t *undefined);
 
 /* The part of the baseline's time that is not the harness's and the touches' own:
  * 1 - floor / baseline. false when it was not measured. */

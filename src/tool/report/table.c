@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tool/report/advice.h"
 #include "tool/report/after.h"
 #include "tool/report/format.h"
 #include "tool/report/latency.h"
@@ -13,7 +14,9 @@
 
 #define LINE_WIDTH  100u
 #define LABEL_WIDTH 40u /* a target's name is cut there, a workload's at twice that */
+#define TITLE_WIDTH 24u /* a metric's name */
 #define GAP         2u
+#define RANK        "rank"
 
 typedef struct style {
     const char *bold;
@@ -30,7 +33,9 @@ static const style colored = {"\033[1m", "\033[2m", "\033[32m", "\033[31m", "\03
 typedef struct group {
     size_t value;
     size_t spread;
-    size_t ratio; /* with its mark */
+    size_t ratio; /* with its interval */
+    size_t mark;
+    size_t rank;
 } group;
 
 typedef struct layout {
@@ -39,6 +44,7 @@ typedef struct layout {
     FILE *out;
     char **labels; /* escaped, by row */
     size_t label_width;
+    char *titles[VIEW_COLUMNS]; /* escaped */
     group groups[VIEW_COLUMNS];
 } layout;
 
@@ -54,27 +60,36 @@ static size_t max_size(size_t a, size_t b)
 
 /* ---- widths ---------------------------------------------------------------------------------- */
 
-static group measure(const view *v, size_t column)
+static group measure(const layout *l, size_t column)
 {
-    const view_column *c = &v->columns[column];
-    group g = {max_size(format_width(c->title), format_width(c->unit)), 0, 0};
+    const view_column *c = &l->v->columns[column];
+    group g = {.value = max_size(format_width(l->titles[column]), format_width(c->unit))};
     bool spreads = false;
-    size_t spread = 0;
-    for (size_t i = 0; i < v->rows_count; i++) {
-        view_cell cell = view_at(v, i, column);
+    for (size_t i = 0; i < l->v->rows_count; i++) {
+        view_cell cell = view_at(l->v, i, column);
         g.value = max_size(g.value, format_width(cell.value));
-        spread = max_size(spread, format_width(cell.spread));
+        g.spread = max_size(g.spread, format_width(cell.spread));
         spreads = spreads || cell.spread_ratio >= VIEW_SPREAD_SHOWN;
-        if (c->wants_ratio && cell.ratio[0] != '\0')
-            g.ratio = max_size(g.ratio, strlen(cell.ratio) + 1);
+        if (!c->wants_ratio)
+            continue;
+        g.ratio = max_size(g.ratio, strlen(cell.ratio));
+        g.mark = max_size(g.mark, strlen(cell.mark));
+        if (cell.rank[0] != '\0')
+            g.rank = max_size(max_size(g.rank, strlen(RANK)), strlen(cell.rank));
     }
-    g.spread = spreads ? spread : 0;
+    if (!spreads)
+        g.spread = 0;
     return g;
 }
 
+/* Each part that is shown stands behind a blank. */
 static size_t group_width(const group *g)
 {
-    return GAP + g->value + (g->spread > 0 ? g->spread + 1 : 0) + (g->ratio > 0 ? g->ratio + 1 : 0);
+    const size_t parts[] = {g->value, g->spread, g->ratio, g->mark, g->rank};
+    size_t width = GAP - 1;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        width += parts[i] > 0 ? parts[i] + 1 : 0;
+    return width;
 }
 
 static layout layout_make(const view *v, FILE *out, const style *chosen)
@@ -86,8 +101,10 @@ static layout layout_make(const view *v, FILE *out, const style *chosen)
         l.labels[i] = format_terminal(v->rows[i].label, LABEL_WIDTH);
         l.label_width = max_size(l.label_width, format_width(l.labels[i]));
     }
-    for (size_t i = 0; i < v->columns_count; i++)
-        l.groups[i] = measure(v, i);
+    for (size_t i = 0; i < v->columns_count; i++) {
+        l.titles[i] = format_terminal(v->columns[i].title, TITLE_WIDTH);
+        l.groups[i] = measure(&l, i);
+    }
     return l;
 }
 
@@ -96,6 +113,8 @@ static void layout_free(layout *l)
     for (size_t i = 0; i < l->v->rows_count; i++)
         free(l->labels[i]);
     free(l->labels);
+    for (size_t i = 0; i < l->v->columns_count; i++)
+        free(l->titles[i]);
 }
 
 /* ---- lines ----------------------------------------------------------------------------------- */
@@ -127,32 +146,37 @@ static void put_headings(const layout *l, size_t from, size_t to)
         for (size_t i = from; i < to; i++) {
             const group *g = &l->groups[i];
             at.blanks += GAP;
-            put_part(&at, second ? l->v->columns[i].unit : l->v->columns[i].title, g->value, "",
-                     "");
-            at.blanks += group_width(g) - GAP - g->value;
+            put_part(&at, second ? l->v->columns[i].unit : l->titles[i], g->value, "", "");
+            at.blanks += group_width(g) - GAP - g->value - g->rank;
+            put_part(&at, second && g->rank > 0 ? RANK : "", g->rank, "", "");
         }
         fprintf(l->out, "%s\n", l->style->off);
     }
+}
+
+/* A part behind a blank, on the left of its place. */
+static void put_left(line *at, const char *text, size_t width, const char *on, const char *off)
+{
+    if (width == 0)
+        return;
+    at->blanks++;
+    put_part(at, text, 0, on, off);
+    at->blanks += width - format_width(text);
 }
 
 static void put_cell(const layout *l, line *at, size_t row, size_t column)
 {
     const group *g = &l->groups[column];
     view_cell cell = view_at(l->v, row, column);
+    const char *on = cell.verdict > 0 ? l->style->better : cell.verdict < 0 ? l->style->worse : "";
     at->blanks += GAP;
     put_part(at, cell.value, g->value, "", "");
-    if (g->spread > 0) {
+    put_left(at, g->spread > 0 ? cell.spread : "", g->spread, "", "");
+    put_left(at, g->ratio > 0 ? cell.ratio : "", g->ratio, on, l->style->off);
+    put_left(at, g->mark > 0 ? cell.mark : "", g->mark, on, l->style->off);
+    if (g->rank > 0) {
         at->blanks++;
-        put_part(at, cell.spread, 0, "", "");
-        at->blanks += g->spread - format_width(cell.spread);
-    }
-    if (g->ratio > 0) {
-        const char *on = cell.verdict > 0   ? l->style->better
-                         : cell.verdict < 0 ? l->style->worse
-                                            : "";
-        at->blanks++;
-        put_part(at, cell.ratio, g->ratio - 1, on, l->style->off);
-        put_part(at, cell.mark, 1, "", "");
+        put_part(at, cell.rank, g->rank, "", "");
     }
 }
 
@@ -265,12 +289,13 @@ static void put_title(const layout *l)
 {
     const model *m = l->v->s->m;
     const model_workload *workload = &m->workloads[l->v->workload];
+    const uint32_t rounds = model_rounds(m, l->v->workload);
     char *label = format_terminal(workload->label, 2 * LABEL_WIDTH);
     fprintf(l->out, "%s%s%s  (%s, ", l->style->bold, label, l->style->off,
             workload->is_command ? "command" : "tape");
-    if (l->v->rounds < m->rounds)
+    if (l->v->rounds < rounds)
         fprintf(l->out, "%zu of ", l->v->rounds);
-    fprintf(l->out, "%u round%s%s, seed %llu%s%s)\n", m->rounds, m->rounds == 1 ? "" : "s",
+    fprintf(l->out, "%u round%s%s, seed %llu%s%s)\n", rounds, rounds == 1 ? "" : "s",
             view_mode(l->v), (unsigned long long)m->seed, l->v->held[0] != '\0' ? ", " : "",
             l->v->held);
     free(label);
@@ -308,9 +333,19 @@ static void put_latency(const view *v, FILE *out, const style *chosen)
     latency_free(l);
 }
 
-static void put_workload(const summary *s, size_t workload, FILE *out, const style *chosen)
+/* "head: SENTENCES"; nothing when there are none. */
+static void put_advice(FILE *out, const char *head, const advice_text *text, const style *chosen)
 {
-    view *v = view_make(s, workload);
+    char *joined = advice_join(text);
+    if (text->count > 0)
+        put_sentence(out, head, chosen->bold, chosen->off, joined, NULL);
+    free(joined);
+}
+
+static void put_workload(const verdicts *all, const advice *a, size_t workload, FILE *out,
+                         const style *chosen)
+{
+    view *v = view_make(all, workload);
     layout l = layout_make(v, out, chosen);
     put_title(&l);
     if (v->rounds == 0)
@@ -322,7 +357,11 @@ static void put_workload(const summary *s, size_t workload, FILE *out, const sty
         put_sentence(out, "", "", "", sentence, NULL);
         free(sentence);
     }
-    put_notes(out, "failed: ", notes_failures(s->m, workload), chosen->worse, chosen->off);
+    put_notes(out, "failed: ", notes_failures(all->s->m, workload), chosen->worse, chosen->off);
+    if (v->rounds > 0) {
+        put_notes(out, "", notes_verdicts(all, workload), "", "");
+        put_advice(out, "verdict: ", &a->workloads[workload], chosen);
+    }
     put_phases(v, out, chosen);
     after_terminal(v, out, chosen->bold, chosen->off);
     put_latency(v, out, chosen);
@@ -367,21 +406,66 @@ static bool has_timed_phases(const model *m)
     return most > 1;
 }
 
-static void put_legend(const summary *s, FILE *out, const style *chosen)
+/* What of the tables needs a word of the legend. */
+typedef struct shown {
+    bool spread;
+    bool verdict; /* an interval with its mark */
+    bool rank;
+    bool noise; /* A/A */
+    bool refused;
+} shown;
+
+static shown shown_in(const verdicts *all)
 {
-    const model *m = s->m;
+    shown found = {false, false, false, false, false};
+    for (size_t i = 0; i < all->s->m->workloads_count; i++) {
+        view *v = view_make(all, i);
+        for (size_t row = 0; row < v->rows_count; row++) {
+            for (size_t column = 0; column < v->columns_count; column++) {
+                view_cell cell = view_at(v, row, column);
+                found.spread = found.spread || cell.spread_ratio >= VIEW_SPREAD_SHOWN;
+                found.verdict = found.verdict || cell.mark[0] != '\0';
+                found.rank = found.rank || cell.rank[0] != '\0';
+                found.refused = found.refused || strcmp(cell.mark, VIEW_REFUSED) == 0;
+                found.noise = found.noise || v->rows[row].again;
+            }
+        }
+        view_free(v);
+    }
+    return found;
+}
+
+static void put_legend_of_numbers(const verdicts *all, FILE *out)
+{
+    const model *m = all->s->m;
     const char *name = m->targets[m->baseline].name;
-    char *ratios = xasprintf("median of the rounds' ratios to %s; ~: a tie: both sides of 1, or "
-                             "within A/A; ?: 1 round only",
-                             name);
-    char *noise = xasprintf("%s against itself in the same rounds: what noise looks like", name);
-    fputs(chosen->dim, out);
+    const shown found = shown_in(all);
+    char *ratios = xasprintf(
+        "ratio to %s%s", name,
+        found.verdict ? " with its interval; + better, - worse, = same, ? not told apart" : "");
+    char *noise = xasprintf("%s against itself in the same rounds: what noise looks like%s", name,
+                            found.refused ? "; !: it separates" : "");
     put_sentence(out, "values: ", "", "",
-                 "medians over the rounds; ±: (max - min) / median, left out where a column stays "
-                 "below 1 %",
+                 found.spread ? "medians over the rounds; ±: (max - min) / median, left out where "
+                                "a column stays below 1 % and where an interval stands"
+                              : "medians over the rounds",
                  NULL);
     put_sentence(out, "x: ", "", "", ratios, NULL);
-    put_sentence(out, "A/A: ", "", "", noise, NULL);
+    if (found.rank)
+        put_sentence(out, "rank: ", "", "",
+                     "the places that a target may have, 1 the best; the same places: a tie", NULL);
+    if (found.noise)
+        put_sentence(out, "A/A: ", "", "", noise, NULL);
+    free(ratios);
+    free(noise);
+}
+
+static void put_legend(const verdicts *all, FILE *out, const style *chosen)
+{
+    const summary *s = all->s;
+    const model *m = s->m;
+    fputs(chosen->dim, out);
+    put_legend_of_numbers(all, out);
     if (has_timed_phases(m))
         put_sentence(out, "time: ", "", "",
                      "of several phases the mean of their medians, weighed by their operations; a "
@@ -398,19 +482,37 @@ static void put_legend(const summary *s, FILE *out, const style *chosen)
     if (shows_latency(m))
         put_sentence(out, "latency: ", "", "", latency_legend, NULL);
     fputs(chosen->off, out);
-    free(ratios);
-    free(noise);
+}
+
+/* A command is one line, however long: it is there to be copied. */
+static void put_steps(const advice *a, FILE *out, const style *chosen)
+{
+    for (size_t i = 0; i < a->next_count; i++) {
+        put_sentence(out, "next: ", chosen->bold, chosen->off, a->next[i].why, NULL);
+        if (a->next[i].command == NULL)
+            continue;
+        char *command = format_terminal(a->next[i].command, 0);
+        fprintf(out, "  %s\n", command);
+        free(command);
+    }
 }
 
 void report_table(const model *m, FILE *out, bool color)
 {
     const style *chosen = color ? &colored : &plain;
     summary *s = summary_make(m);
+    verdicts *all = verdicts_make(s);
+    advice *a = advice_make(all);
     for (size_t i = 0; i < m->workloads_count; i++)
-        put_workload(s, i, out, chosen);
+        put_workload(all, a, i, out, chosen);
     if (m->cells_count > 0)
-        put_legend(s, out, chosen);
+        put_legend(all, out, chosen);
     put_notes(out, "missing: ", notes_missing(m), chosen->bold, chosen->off);
     put_notes(out, "note: ", notes_make(m), chosen->bold, chosen->off);
+    if (m->workloads_count > 1)
+        put_advice(out, "over all workloads: ", &a->overall, chosen);
+    put_steps(a, out, chosen);
+    advice_free(a);
+    verdicts_free(all);
     summary_free(s);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tool/report/advice.h"
 #include "tool/report/format.h"
 #include "tool/util.h"
 
@@ -26,10 +27,11 @@ static const choice tape_choices[] = {
 
 static const choice command_choices[] = {
     {"wall_ns", "wall", "", true},
-    {"user_ns", "user", "", true},
-    {"system_ns", "system", "", false},
+    {"cpu_ns", "CPU", "", true},
     {"peak_rss_bytes", "peak RSS", "", true},
     {"peak_tree_pss_bytes", "tree PSS", "", true},
+    {"user_ns", "user", "", false},
+    {"system_ns", "system", "", false},
     {NULL, NULL, NULL, false},
 };
 
@@ -72,10 +74,18 @@ static const summary_row *any_row(const view *v, const char *metric)
     return NULL;
 }
 
+static bool is_shown(const view *v, const char *metric)
+{
+    bool found = false;
+    for (size_t i = 0; i < v->columns_count && !found; i++)
+        found = strcmp(v->columns[i].metric, metric) == 0;
+    return found;
+}
+
 static void add_column(view *v, const choice *chosen)
 {
     const summary_row *row = any_row(v, chosen->metric);
-    if (row == NULL || v->columns_count == VIEW_COLUMNS)
+    if (row == NULL || v->columns_count == VIEW_COLUMNS || is_shown(v, chosen->metric))
         return;
     bounds b = bounds_of(v, chosen->metric);
     format_unit scale = format_scale(row->unit, b.largest);
@@ -84,6 +94,8 @@ static void add_column(view *v, const choice *chosen)
                             .title = chosen->title,
                             .divisor = scale.divisor,
                             .wants_ratio = chosen->wants_ratio};
+    column->judged = verdicts_find(v->verdicts, v->workload, chosen->metric);
+    column->wants_ratio |= column->judged != NULL;
     column->decimals =
         isfinite(b.smallest_seen) ? format_decimals(b.smallest_seen / scale.divisor) : 0;
     snprintf(column->unit, sizeof column->unit, "%.20s%s", scale.name, chosen->per);
@@ -95,14 +107,21 @@ static void add_column(view *v, const choice *chosen)
         v->columns_count++;
 }
 
+/* The usual ones first, then what else is judged: a harness's own metrics are. */
 static void choose_columns(view *v)
 {
+    const verdicts *all = v->verdicts;
     bool command = v->s->m->workloads[v->workload].is_command;
     for (const choice *c = command ? command_choices : tape_choices; c->metric != NULL; c++)
         add_column(v, c);
+    for (size_t i = 0; i < all->count; i++) {
+        const verdict_metric *metric = &all->metrics[i];
+        if (metric->workload == v->workload)
+            add_column(v, &(choice){metric->metric, metric->title, "", true});
+    }
     if (v->columns_count > 0)
         return;
-    /* A harness that names its metrics otherwise: the first that it names. */
+    /* Nothing of that: the first that are named. */
     const char *last = "";
     for (size_t i = 0; i < v->s->count; i++) {
         const summary_row *row = &v->s->rows[i];
@@ -139,11 +158,12 @@ static void add_row(view *v, size_t target, bool again)
                                        : xasprintf("%s (base)", name);
 }
 
-view *view_make(const summary *s, size_t workload)
+view *view_make(const verdicts *all, size_t workload)
 {
     view *v = xcalloc(1, sizeof *v);
-    const model *m = s->m;
-    v->s = s;
+    const model *m = all->s->m;
+    v->verdicts = all;
+    v->s = all->s;
     v->workload = workload;
     v->rounds = summary_rounds(m, workload);
     v->rows = xcalloc(m->targets_count + 1, sizeof *v->rows);
@@ -169,6 +189,14 @@ void view_free(view *v)
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
+bool view_has_intervals(const view_column *c)
+{
+    bool found = c->judged != NULL && !isnan(c->judged->aa.low) && c->judged->aa.count > 0;
+    for (size_t i = 0; c->judged != NULL && i < c->judged->count && !found; i++)
+        found = c->judged->items[i].result.verdict != ABENCH_COMPARED_TOO_FEW;
+    return found && !c->judged->refused;
+}
+
 static void put_spread(view_cell *cell, const summary_row *row)
 {
     char *text = format_spread(row->spread);
@@ -177,28 +205,71 @@ static void put_spread(view_cell *cell, const summary_row *row)
     free(text);
 }
 
+static void put_text(char *into, size_t size, char *text)
+{
+    snprintf(into, size, "%s", text);
+    free(text);
+}
+
+/* The baseline against itself. */
+static void put_noise(view_cell *cell, const verdict_metric *judged)
+{
+    if (judged->aa.count == 0)
+        return;
+    put_text(cell->ratio, sizeof cell->ratio,
+             advice_ratio(judged->aa.estimate, judged->aa.low, judged->aa.high));
+    cell->mark = judged->refused ? VIEW_REFUSED : "";
+    cell->word = judged->refused ? "A/A separates" : "";
+}
+
+static void put_rank(view_cell *cell, const verdict *item)
+{
+    if (!item->has_rank)
+        return;
+    if (item->rank_low == item->rank_high)
+        snprintf(cell->rank, sizeof cell->rank, "%u", item->rank_low);
+    else
+        snprintf(cell->rank, sizeof cell->rank, "%u-%u", item->rank_low, item->rank_high);
+}
+
+static void put_verdict(view_cell *cell, const verdict_metric *judged, const verdict *item)
+{
+    static const char *const marks[] = {
+        [ABENCH_COMPARED_TOO_FEW] = "",       [ABENCH_COMPARED_BETTER] = VIEW_BETTER,
+        [ABENCH_COMPARED_WORSE] = VIEW_WORSE, [ABENCH_COMPARED_SAME] = VIEW_SAME,
+        [ABENCH_COMPARED_OPEN] = VIEW_OPEN,
+    };
+    const abench_comparison *result = &item->result;
+
+    if (judged->refused)
+        return;
+    if (judged->is_main)
+        put_rank(cell, item);
+    if (item == &judged->base || result->rounds == 0)
+        return;
+    put_text(cell->ratio, sizeof cell->ratio,
+             advice_ratio(result->ratio, result->low, result->high));
+    cell->mark = marks[result->verdict];
+    cell->word =
+        result->verdict != ABENCH_COMPARED_TOO_FEW ? abench_compared_name(result->verdict) : "";
+    cell->verdict = result->verdict == ABENCH_COMPARED_BETTER  ? 1
+                    : result->verdict == ABENCH_COMPARED_WORSE ? -1
+                                                               : 0;
+}
+
+/* Of a metric that is not judged: the middle of the rounds' ratios. */
 static void put_ratio(view_cell *cell, const summary_row *row)
 {
-    if (row->ratio >= 9999.5)
-        snprintf(cell->ratio, sizeof cell->ratio, "x>9999");
-    else
-        snprintf(cell->ratio, sizeof cell->ratio, "x%.*f", format_decimals(row->ratio), row->ratio);
-    if (row->ratios == 1) {
-        cell->mark = "?";
-    } else if (row->straddles || row->in_noise) {
-        cell->mark = "~";
-    } else if (row->direction != ABENCH_DIRECTION_NONE && !row->again &&
-               fabs(row->ratio - 1) >= 0.005) { /* else it reads x1.00 */
-        bool lower = row->direction == ABENCH_DIRECTION_LOWER;
-        cell->verdict = (row->ratio < 1) == lower ? 1 : -1;
-    }
+    if (row->ratios > 0)
+        put_text(cell->ratio, sizeof cell->ratio, advice_ratio(row->ratio, NAN, NAN));
 }
 
 view_cell view_of(const view *v, size_t row, const view_column *c)
 {
-    view_cell cell = {.value = "n/a", .mark = ""};
+    view_cell cell = {.value = "n/a", .mark = "", .word = ""};
     const view_row *r = &v->rows[row];
     const summary_row *found = summary_find(v->s, v->workload, r->target, r->again, c->metric);
+    const verdict *item = c->judged != NULL && !r->again ? verdict_of(c->judged, r->target) : NULL;
     if (found == NULL)
         return cell;
     double shown = found->median / c->divisor;
@@ -206,10 +277,14 @@ view_cell view_of(const view *v, size_t row, const view_column *c)
         snprintf(cell.value, sizeof cell.value, "%.*f", c->decimals, shown);
     else
         snprintf(cell.value, sizeof cell.value, "%.3g", shown);
-    if (found->has_spread)
-        put_spread(&cell, found);
-    if (found->ratios > 0)
+    if (c->judged == NULL)
         put_ratio(&cell, found);
+    else if (r->again)
+        put_noise(&cell, c->judged);
+    else if (item != NULL)
+        put_verdict(&cell, c->judged, item);
+    if (found->has_spread && !view_has_intervals(c))
+        put_spread(&cell, found);
     return cell;
 }
 
@@ -241,16 +316,19 @@ bool view_share(const view *v, char **sentence)
 const char *view_mode(const view *v)
 {
     const model *m = v->s->m;
-    size_t lockstep = 0, cells = 0;
+    size_t lockstep = 0, interleaved = 0, cells = 0;
 
     for (size_t i = 0; i < m->cells_count; i++) {
         if (m->cells[i].workload != v->workload)
             continue;
         cells++;
         lockstep += m->cells[i].in_lockstep;
+        interleaved += m->cells[i].interleaved;
     }
     if (cells == 0)
         return "";
+    if (interleaved > 0)
+        return interleaved == cells ? " interleaved" : " partly interleaved";
     if (lockstep == 0)
         return " one cell after the other";
     return lockstep == cells ? " in lockstep" : " partly in lockstep";

@@ -36,6 +36,7 @@ typedef struct world {
     model_setting settings[CELLS_MOST][ITEMS_MOST];
     model_slice slices[CELLS_MOST][ITEMS_MOST];
     summary *s;
+    verdicts *judged;
     view *v;
 } world;
 
@@ -120,12 +121,14 @@ static inline void add_after(model_cell *cell, const char *name, double mib, con
 static inline void finish(world *w)
 {
     w->s = summary_make(&w->m);
-    w->v = view_make(w->s, 0);
+    w->judged = verdicts_make(w->s);
+    w->v = view_make(w->judged, 0);
 }
 
 static inline void clear(world *w)
 {
     view_free(w->v);
+    verdicts_free(w->judged);
     summary_free(w->s);
 }
 

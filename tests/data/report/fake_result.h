@@ -30,6 +30,7 @@
 
 #include "tool/model.h"
 #include "tool/report/summary.h"
+#include "tool/report/verdict.h"
 
 #define FAKE_MIB (1024 * 1024)
 
@@ -343,6 +344,7 @@ typedef struct world {
     fake f;
     model *m;
     summary *s;
+    verdicts *judged;
 } world;
 
 static inline world open_world(const fake *from)
@@ -356,11 +358,13 @@ static inline world open_world(const fake *from)
         exit(1);
     }
     w.s = summary_make(w.m);
+    w.judged = verdicts_make(w.s);
     return w;
 }
 
 static inline void close_world(world *w)
 {
+    verdicts_free(w->judged);
     summary_free(w->s);
     model_free(w->m);
     fake_remove(&w->f);
