@@ -102,7 +102,7 @@ static void sort(uint64_t *values, uint32_t count)
  * behind each sleep: a look in mid-spin would find what the doctor itself woke up. */
 static void watch(abench__look *look, uint32_t window_ms)
 {
-    uint64_t runnable[LOOKS], waited_before, waited_after;
+    uint64_t runnable[LOOKS], waited_before = 0, waited_after = 0;
     const int has_waited = read_waited(&waited_before);
     const uint64_t window_ns = (uint64_t)window_ms * 1000000u;
 
